@@ -150,7 +150,7 @@ def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: Case
         cell_ids = rank_cases(tx, permissions.agenda(tx, permissions.find_decider(tx, by)).pairs, order)
         if not cell_ids:
             raise StageError(f"no pair that {by} may decide is waiting; `fcpair status` shows what is open")
-        answers_by_pair, rows = shown_answers(tx, cell_ids), []
+        answers_by_pair, rows = shown_answers(tx, cell_ids), list[dict[str, object]]()
         for cell_id in cell_ids:
             hs, cn = permissions.texts_to_judge(tx, cell_id)
             shown = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers_by_pair.get(cell_id, ()))}
@@ -292,8 +292,7 @@ def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
 def _forecast(tx: Tx, cell_ids: list[int]) -> RequestForecast:
     labelled = disputes.pairs_with_label(tx, cell_ids)
     waiting = {pair.cell_id for pair in rule_decisions.disputed_pairs(tx, cell_ids) if pair.by is None}
-    decisions = adjudications.current_adjudications(tx, "cell_id", "rule")
-    rules = dict(zip(decisions["cell_id"].tolist(), decisions["rule"].tolist(), strict=True))
+    rules = adjudications.current_adjudications(tx, "cell_id", "rule").set_index("cell_id")["rule"].to_dict()
     groups = defaultdict[str, list[int]](list)
     for cell_id in cell_ids:
         number, rule = to_public_number(cell_id), rules.get(cell_id)

@@ -178,7 +178,11 @@ class AdjudicationQueue:
         """Take one's own decision on a pair back, so that it waits again; returns `decision_id` and `cell_id`. Raises
         UnknownIdError for no such pair, ConflictError where no decision of this person stands on it.
         """
-        return self._perform_once("undo", person_id, number, request_id, {}, lambda *about: _take_back(*about)[0])
+
+        def record(tx: Tx, person: Person, cell_id: int) -> int:
+            return _take_back(tx, person, cell_id)[0]
+
+        return self._perform_once("undo", person_id, number, request_id, {}, record)
 
     def _perform_once(
         self,

@@ -147,7 +147,7 @@ def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
     """A sentence on each column of a person's answers that is sorted while its rows are still in the order of their
     cells, or as assigned: so it seems to have been sorted apart from them.
     """
-    rows, notes = incoming.rows.reset_index(drop=True), []
+    rows, notes = incoming.rows.reset_index(drop=True), list[str]()
     orders = [rows[name] for name in ("pair", "position") if name in rows.columns]
     for name, person_rows in rows.groupby("person", sort=False):
         if any(is_ascending(order[person_rows.index].tolist()) for order in orders):

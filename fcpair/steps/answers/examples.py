@@ -228,13 +228,17 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
         }
         params = {"grid": grid.grid.name, "round": round, "path": str(path)}
         run = note_run(tx, f"{EXAMPLES} review", params, counts)
-    # `used` seems to have been sorted apart from its rows, which are in their order in a sheet
-    position_by_words = {words: at for at, words in enumerate(examples_by_words)}
-    in_order = is_ascending([position_by_words[words] for words in used_and_line])
-    if not (in_order and is_sorted([USED_WORDS[used] for used, _ in used_and_line.values()])):
-        return run
-    note = f"{sorted_column_sentence('`used`', len(used_and_line), 'examples')}. Compare some with their texts"
-    return replace(run, notes=(note,))
+    used_by_words = {words: used for words, (used, _) in used_and_line.items()}
+    return replace(run, notes=_sorted_column_notes(used_by_words, list(examples_by_words)))
+
+
+def _sorted_column_notes(used_by_words: dict[_Words, bool], known_words: list[_Words]) -> tuple[str, ...]:
+    """A sentence where `used` seems to have been sorted apart from its rows, which are in their order in a sheet."""
+    position_by_words = {words: at for at, words in enumerate(known_words)}
+    in_order = is_ascending([position_by_words[words] for words in used_by_words])
+    if not (in_order and is_sorted([USED_WORDS[used] for used in used_by_words.values()])):
+        return ()
+    return (f"{sorted_column_sentence('`used`', len(used_by_words), 'examples')}. Compare some with their texts",)
 
 
 def _words_of_example(row: str, rank: object, hs: str, cn: str) -> _Words:

@@ -158,8 +158,8 @@ def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationRevi
         grid_name = next(key.name for key in grids.keys(tx) if key.id == qualification.grid_id)
         (question,) = with_wordings(form.as_json(), words, grid_name)
         known_by_texts = {known[:2]: known for known in known_pairs_of(tx, Known.QUALIFICATION)}
-        names: dict[int | None, str | None] = {None: None}  # of answers, and of a skip
-        names |= {choice.code: choice.name for choice in closed_question(form) or ()}
+        choices = closed_question(form) or ()
+        names: dict[int | None, str | None] = {None: None, **{choice.code: choice.name for choice in choices}}
         answers = assignments.known_answers(tx, qualification, visitor.id)
         spared = permissions.spared_pairs(tx, visitor.id, [answer.cell_id for answer in answers])
         pairs = []
