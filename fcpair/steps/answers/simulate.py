@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -32,6 +33,7 @@ from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import runs, settings
 
+EFFECTS = ("hs_effect", "cn_effect", "annotator_effect")
 TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by its first run, and then kept
 
 
@@ -76,11 +78,10 @@ def simulate(
                 "all that is open belongs to people below the pass mark of the qualification; `fcpair people let-on "
                 "NAME` lets somebody begin, and `fcpair people qualified` shows who waits"
             )
-        effects = ("hs_effect", "cn_effect", "annotator_effect")
-        drawn_by = ("seed", "positive", *effects * any(getattr(options, name) for name in effects))
+        drawn_by = ("seed", "positive", *EFFECTS * any(getattr(options, name) for name in EFFECTS))
         truth_settings = settings.of_stage(tx, TRUTH) or {name: getattr(options, name) for name in drawn_by}
         run_id = begin_run(tx, options.stage, as_params(options))
-        simulated = _SimulatedPeople(tx, round_, options, run_id, **truth_settings)
+        simulated = _SimulatedPeople(tx, round_, options, run_id, truth_settings)
         settings.save_settings(tx, TRUTH, truth_settings, run_id)
         # unless they said so before
         with grids.on_first_grid(tx):
@@ -103,19 +104,9 @@ def simulate(
 class _SimulatedPeople:
     """Simulated people and their answers in a round."""
 
-    def __init__(
-        self,
-        tx: Tx,
-        round_: Round,
-        options: Simulate,
-        run_id: int,
-        seed: int,
-        positive: float,
-        hs_effect: float = 0.0,
-        cn_effect: float = 0.0,
-        annotator_effect: float = 0.0,
-    ) -> None:
+    def __init__(self, tx: Tx, round_: Round, options: Simulate, run_id: int, truth: Mapping[str, Any]) -> None:
         self._tx, self._round, self._run_id = tx, round_, run_id
+        seed, positive = truth["seed"], truth["positive"]
         self._run_seed, self._seed = options.seed, seed  # of answers, and of what is true
         self.n_known = Counter[str]()  # answers to known pairs, by their use
         self._form = form_of((rounds.primary(tx) if round_.checks else round_).form)
@@ -129,6 +120,7 @@ class _SimulatedPeople:
                 raise InputError(f"`{options.leaning_to}` is not a label; expected one of {names}") from None
         shares = options.accuracy, leaning, leaning_to, options.not_sure, options.skips
         self._habits = simulation.Habits(positive, *shares)
+        hs_effect, cn_effect, annotator_effect = (truth.get(name, 0.0) for name in EFFECTS)
         self._effects = Effects(hs_effect, cn_effect, leniency=annotator_effect)
         if self._effects and self.question is None:
             raise InputError(
