@@ -9,8 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import compress
-from operator import ne
 from pathlib import Path
 from random import Random
 
@@ -229,10 +227,11 @@ def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[
     def comparable(lines: str) -> list[str]:  # in any order, and whatever a spreadsheet program has made of lines
         return sorted(filter(None, map(letters, lines.splitlines())))
 
-    differs = map(ne, map(comparable, rows["shown"]), map(comparable, current_lines))
+    shown_lines = zip(rows["shown"], current_lines, strict=True)
+    differs = [comparable(shown) != comparable(lines) for shown, lines in shown_lines]
     clause = "have changed since this sheet was written; leave its `label` empty, and decide it on a new sheet"
     sentence, cause = f"the labels of pair {{pair}} {clause}", f"the labels of these pairs {clause}"
-    incoming.refuse(incoming.rows.index.isin(list(compress(rows.index, differs))), sentence, cause)
+    incoming.refuse(incoming.rows.index.isin(rows.index[differs]), sentence, cause)
 
 
 def as_lines(answers: Sequence[ShownLabel]) -> str:

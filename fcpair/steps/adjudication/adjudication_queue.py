@@ -55,16 +55,10 @@ class AdjudicationQueue:
     def state(self, person_id: int) -> QueueCounts:
         """Count what waits for this person, and what they have decided."""
         with self._read_as(person_id) as (tx, person):
-            excluded, n_decided = permissions.excluded_pairs(tx, person), disputes.n_decided(tx, person_id)
-            conflicts = case_queues.current_conflicts(self._grid, tx)
-            own_due = conflicts.due_ids - excluded
-            return QueueCounts(
-                len(own_due),
-                disputes.is_labelling(tx),
-                len(conflicts.due_ids) - len(own_due),
-                n_decided,
-                len(conflicts.second_look_ids & own_due),
-            )
+            excluded, conflicts = permissions.excluded_pairs(tx, person), case_queues.current_conflicts(self._grid, tx)
+            own_due, n_decided = conflicts.due_ids - excluded, disputes.n_decided(tx, person_id)
+            n_others, n_again = len(conflicts.due_ids) - len(own_due), len(conflicts.second_look_ids & own_due)
+            return QueueCounts(len(own_due), disputes.is_labelling(tx), n_others, n_decided, n_again)
 
     def n_in_queues(self, person_id: int) -> dict[CaseQueue, int]:
         """Count the cases in each queue of this person."""

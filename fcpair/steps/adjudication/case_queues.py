@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from itertools import chain, groupby
-from operator import itemgetter
 from threading import Lock, Thread
 from typing import get_args
 
@@ -203,8 +202,9 @@ def order_cases(
         ranked = order_by_doubt(conflicts.order, doubts)
         others = [cell_id for at, cell_id in enumerate(ranked) if at % n_adjudicators != index]
         return [*ranked[index::n_adjudicators], *others]
-    key = itemgetter(slice(1 if order is CaseOrder.ROW else 2))  # together what is of one row, or each alone
-    groups = [[cell_id for _, cell_id in places] for _, places in groupby(conflicts.places, key)]
+    n_keys = 1 if order is CaseOrder.ROW else 2  # together what is of one row, or each alone
+    by_key = groupby(conflicts.places, lambda place: place[:n_keys])
+    groups = [[cell_id for _, cell_id in places] for _, places in by_key]
     return list(chain.from_iterable(groups[at] for at in visiting_order(len(groups), index, n_adjudicators)))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
@@ -165,7 +164,7 @@ def row_to_review(grid: GridContext, round: str, place: int | None = None) -> Ex
     """
     with grid._store.read() as tx:
         round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, round))
-    rows = [tuple(row_examples) for _, row_examples in groupby(round_examples, attrgetter("row_id"))]
+    rows = [tuple(row_examples) for _, row_examples in groupby(round_examples, lambda example: example.row_id)]
     if not rows:
         return None
     open_places = [position for position, row in enumerate(rows, 1) if any(example.used is None for example in row)]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,7 +68,7 @@ def simulate(
                 f"people have answered in this study ({n:,} so far), and simulated answers are not mixed with "
                 "theirs; `fcpair init --study OTHER` makes a study for simulation"
             )
-        round_ = next(filter(partial(has_open_work, tx), rounds.of_grid(tx)), None)
+        round_ = next((open_ for open_ in rounds.of_grid(tx) if has_open_work(tx, open_)), None)
         if round_ is None:
             if assignments.open_work(tx, rounds.primary(tx)).empty:
                 raise StageError("nothing is open; run `fcpair assign` or `fcpair validate assign`")
@@ -104,7 +102,7 @@ def simulate(
 class _SimulatedPeople:
     """Simulated people and their answers in a round."""
 
-    def __init__(self, tx: Tx, round_: Round, options: Simulate, run_id: int, truth: Mapping[str, Any]) -> None:
+    def __init__(self, tx: Tx, round_: Round, options: Simulate, run_id: int, truth: dict[str, Any]) -> None:
         self._tx, self._round, self._run_id = tx, round_, run_id
         seed, positive = truth["seed"], truth["positive"]
         self._run_seed, self._seed = options.seed, seed  # of answers, and of what is true

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any, Literal
 
 from fcpair.errors import InputError, StageError, UnknownIdError
@@ -163,7 +162,7 @@ def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) 
         run_id = begin_run(tx, DISMISS, {"person": name, **({"reason": reason} if reason else {}), "seed": seed})
         n_set_aside = 0
         for _ in grids.for_each_grid(tx):
-            for round_ in filter(attrgetter("reassigns_skipped"), rounds.answer_rounds(tx)):
+            for round_ in (answered for answered in rounds.answer_rounds(tx) if answered.reassigns_skipped):
                 columns = ("id", "assignment_id", "cell_id")
                 answers = judgements.current_labels(tx, *columns, person_ids=[person.id], of=round_)
                 judgements.withdraw(tx, answers["id"].tolist(), run_id)

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fcpair.errors import InputError, StageError, list_first
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns, ImportedAnswers
 from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
@@ -398,4 +396,4 @@ def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterat
     for name, older in rows[is_older].groupby("person", sort=False):
         left_out = f"{len(older):,} ({incoming.of.number}s {list_first(older['pair'].tolist(), 5)})"
         yield f"{name} has answered differently since; older answers left out: {left_out}"
-    incoming.keep_rows(~is_older.to_numpy(np.bool_))
+    incoming.keep_rows(~is_older.to_numpy(bool))
