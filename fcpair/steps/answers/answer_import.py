@@ -82,8 +82,7 @@ def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
         existing = pd.MultiIndex.from_frame(assignments.assignments(tx, round_)[key])
         new_pairs = answered[~pd.MultiIndex.from_frame(answered).isin(existing)].to_numpy(np.int64)
         leases.take_slots_of_cells(tx, round_, *new_pairs.T)
-    assigned_rows = assignments.assignments(tx, round_)[["id", *key, "position"]]
-    matched_rows = rows.merge(assigned_rows, on=key, how="left")
+    matched_rows = rows.merge(assignments.assignments(tx, round_)[["id", *key, "position"]], on=key, how="left")
     is_stray = is_identified & matched_rows["id"].isna().to_numpy()
     cause = f"these {unit}s were not assigned to the person named"
     incoming.refuse(is_stray, f"{unit} {{pair}} was not assigned to {{person}}", cause)
@@ -315,8 +314,7 @@ def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
         ]
         answers = pd.concat(tables, ignore_index=True).rename(columns={"at": "time"})
         sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
-    label = answers["code"].astype("Int64").map(names).astype(object)
-    answers["label"] = label.where(~answers["skipped"], SKIP)
+    answers["label"] = answers["code"].astype("Int64").map(names).astype(object).where(~answers["skipped"], SKIP)
     answers = answers.join(sides, on="cell_id").assign(pair=grids.to_public_number(answers["cell_id"]))
     columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
     return answers[[*columns, "known"] if known else columns]

@@ -238,8 +238,7 @@ def record_forms(
         if (earlier := incoming.earlier) is not None:  # whose cells are those of the rows that came later
             later = incoming.rows.loc[earlier["later_row"]]
             numbers = answer_numbers(tx, round_, form, earlier["answer"].tolist(), later["cell_id"].tolist())
-            assignment_ids = later["assignment_id"].to_numpy()
-            incoming.earlier = earlier.assign(assignment_id=assignment_ids, answer_id=numbers)
+            incoming.earlier = earlier.assign(assignment_id=later["assignment_id"].to_numpy(), answer_id=numbers)
         check(tx, incoming)
         answer_import.compare_answers(tx, incoming, round_, supersede=supersede)
         _refuse_not_due(tx, incoming, round_)
@@ -319,8 +318,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
         row_metadata = rows.loc[located["hs_id"]].reset_index(drop=True)
     question, names = scheme_of(tx), {person.id: person.name for person in people.people(tx)}
     answers = judgements.current_labels(tx, "cell_id", "code")
-    decided_codes = decisions.set_index("cell_id")["code"]
-    is_same = answers["code"] == answers["cell_id"].map(decided_codes)
+    is_same = answers["code"] == answers["cell_id"].map(decisions.set_index("cell_id")["code"])
     columns = (
         decisions["code"].map(question.name, na_action="ignore").fillna(IRRECONCILABLE),
         decisions["rule"],

@@ -225,8 +225,7 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
                 {example.row_id for example in examples_of_round(tx, round_) if example.used is None}
             ),
         }
-        params = {"grid": grid.grid.name, "round": round, "path": str(path)}
-        run = note_run(tx, f"{EXAMPLES} review", params, counts)
+        run = note_run(tx, f"{EXAMPLES} review", {"grid": grid.grid.name, "round": round, "path": str(path)}, counts)
     used_by_words = {words: used for words, (used, _) in used_and_line.items()}
     return replace(run, notes=_sorted_column_notes(used_by_words, list(examples_by_words)))
 

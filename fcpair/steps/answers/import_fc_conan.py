@@ -71,14 +71,12 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
         )
         simulated = published.pairs.set_index("pair")[fc_conan.SIMULATED]
         _record_answers(tx, labels.assign(simulated=labels["pair"].map(simulated)), rounds.primary(tx), run_id)
-        n_labels = len(labels)
-        decisions = pairs[["cell_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"])
-        adjudications.add_adjudications(tx, decisions)
+        adjudications.add_adjudications(tx, pairs[["cell_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"]))
         apply_policy(tx, pairs["cell_id"].tolist())
         validator = people.add_people(tx, [fc_conan.VALIDATOR], Role.VALIDATOR)[0]
         verdicts = pairs[["cell_id", fc_conan.SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
         _record_answers(tx, with_decisions(tx, verdicts, blind=False), rounds.validation(tx), run_id)
-        counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": len(verdicts)}
+        counts = {"pairs": len(pairs), "labels": len(labels), "adjudications": len(pairs), "verdicts": len(verdicts)}
         file = file_setting(Path(path))
         settings.save_settings(tx, PUBLISHED, {"path": file}, run_id)
         check_interval_scope(tx, effective_options(tx, Agree, {}))

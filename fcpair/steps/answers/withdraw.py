@@ -27,7 +27,6 @@ from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
 
 Kind = Literal["labels", "verdicts", "answers"]
-COMMANDS: dict[Kind, str] = {"labels": "labels", "verdicts": "validate", "answers": "answers"}
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,9 @@ def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
     by_round: dict[str, Kind] = {rounds.primary(tx).name: "labels", rounds.validation(tx).name: "verdicts"}
     answers = by_round.get(round_name, "answers")
     if kind not in ("answers", answers):
+        command = "validate" if answers == "verdicts" else answers
         raise StageError(
-            f"{subject} brought no {kind} but {answers}; `fcpair {COMMANDS[answers]} withdraw {run_id}` takes them back"
+            f"{subject} brought no {kind} but {answers}; `fcpair {command} withdraw {run_id}` takes them back"
         )
     if run_answers["withdrawn"].any():
         raise StageError.say("run %(number)s (%(stage)s) has been withdrawn already", **about)

@@ -146,8 +146,7 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format:
         round_ = rounds.validation(tx)
         rows = assignments.open_work(tx, round_).rename(columns={"annotator": "validator"})
         if rows.empty:
-            is_assigned = not assignments.assignments(tx, round_).empty
-            command = f"fcpair validate assign{' --more' * is_assigned}"
+            command = f"fcpair validate assign{' --more' * (not assignments.assignments(tx, round_).empty)}"
             raise StageError.say("no verdict is open; `%(command)s` assigns pairs", command=command)
         rows = rows[~rows["cell_id"].isin(permissions.not_due_reasons(tx, rows["cell_id"].tolist()))]
         if rows.empty:

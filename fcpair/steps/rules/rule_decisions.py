@@ -32,8 +32,7 @@ def apply_policy(tx: Tx, cell_ids: Sequence[int]) -> dict[str, int]:
         return {}
     changes = preview_policy(tx, policy, cell_ids)
     adjudications.add_decisions(tx, decision_rows(changes))
-    counts = {"decided": len(changes.new), "reopened": len(changes.reopened)}
-    return {name: n for name, n in counts.items() if n}
+    return {name: n for name, n in (("decided", len(changes.new)), ("reopened", len(changes.reopened))) if n}
 
 
 def follow_answer(tx: Tx, cell_id: int, *, counts: bool) -> None:
@@ -44,8 +43,7 @@ def follow_answer(tx: Tx, cell_id: int, *, counts: bool) -> None:
     changes = decision_rows(preview_policy(tx, effective_options(tx, Adjudicate, {}), [cell_id]))
     is_kept = counts and bool(changes)
     with tentative(tx, is_kept=is_kept):
-        reopened = {"cell_id": cell_id, "rule": Rule.REOPENED.value}
-        adjudications.add_decisions(tx, changes if is_kept else [reopened])
+        adjudications.add_decisions(tx, changes if is_kept else [{"cell_id": cell_id, "rule": Rule.REOPENED.value}])
 
 
 def preview_policy(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = None) -> Forecast:
