@@ -292,10 +292,10 @@ def _decide_some(tx: Any, people: list[int]) -> int:
     import pandas as pd
 
     from fcpair.records import Rule
-    from fcpair.steps.rules import rule_decisions
-    from fcpair.store import adjudications
+    from fcpair.steps.base.context import scheme_of
+    from fcpair.store import adjudications, disputes
 
-    waiting = rule_decisions.waiting_cell_ids(tx)
+    waiting = disputes.undecided_pairs(tx, scheme_of(tx).definite)[1]
     pairs = waiting[:: max(len(waiting) // DECIDED, 1)]
     who = np.resize(people, len(pairs))
     rows = {"cell_id": pairs, "rule": Rule.PERSON.value, "code": 2, "person_id": who}

@@ -41,3 +41,9 @@ def decide(
     """Have somebody look at a pair and decide it."""
     queue = AdjudicationQueue(study.grid())
     queue.decide(person, decision_on(queue.case(person, pair), outcome, note=note, flagged=flagged))
+
+
+def wait_for_ranking(queue: AdjudicationQueue) -> None:
+    """Wait for the order by doubt that is being worked out, if one is."""
+    if (fit := queue._ranking._fit) is not None:
+        fit.join()

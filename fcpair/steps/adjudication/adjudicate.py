@@ -1,14 +1,14 @@
 """From several labels to one: by a policy, by a person, by a sheet or another file, or by a person on request.
 
-A request is a row like a decision. It takes the place of what a rule has decided and lasts until a person decides, also
-if labels are added; whose decision is taken back, the request stands again.
+A request is a row like a decision, which takes the place of what a rule has decided until a person decides.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from random import Random
 
@@ -26,7 +26,7 @@ from fcpair.stages.questions.labels import decision_words, outcome_reader
 from fcpair.steps.adjudication.case_queues import rank_cases
 from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate_cells, sorted_column_notes
 from fcpair.steps.answers.answer_tables import LABELS, layout_of
-from fcpair.steps.answers.work_files import label_blank
+from fcpair.steps.answers.work_files import make_blank
 from fcpair.steps.base.context import (
     GridContext,
     effective_options,
@@ -37,11 +37,9 @@ from fcpair.steps.base.context import (
     with_actor,
 )
 from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.tallies import as_ranges, find_cells, request_note
-from fcpair.steps.rules.wording import sheet_headings
+from fcpair.steps.rules import permissions, rule_decisions, tallies, wording
 from fcpair.store import Tx, adjudications, disputes, people
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.oversight import runs
 from fcpair.values import visible_text
 from fcpair.work_records import DryRun, ShownLabel
@@ -53,15 +51,14 @@ def adjudicate(
 ) -> RunRecord:
     """Decide what the policy decides, and let that policy hold from now on: the decisions follow the labels.
 
-    What a person or a file has decided stands, and a decision that still holds is not written again. A decision by
-    rule that this policy would not make is replaced or reopened, whichever policy had made it. Without options, the
-    policy is the one that holds, else the recipe's.
+    What a person or a file has decided stands, as does a decision that still holds. A decision by rule that this policy
+    would not make is replaced or reopened. Without options, the policy is the one that holds, else the recipe's.
     """
     with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
         options = options or effective_options(tx, Adjudicate, {})
         changes = rule_decisions.preview_policy(tx, options)
-        rule_decisions.write_decisions(tx, changes)
+        adjudications.add_decisions(tx, rule_decisions.decision_rows(changes))
         return note_stage_run(tx, options, changes.counts)
 
 
@@ -72,8 +69,7 @@ def dry_run(
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
     with grid._store.read() as tx:
         need_labels(tx, "adjudicate")
-        options = options or effective_options(tx, Adjudicate, {})
-        changes = rule_decisions.preview_policy(tx, options)
+        changes = rule_decisions.preview_policy(tx, options or effective_options(tx, Adjudicate, {}))
     return DryRun(
         counts=changes.counts,
         discards=sum(decision.code is None for _, decision in changes.new),
@@ -87,7 +83,7 @@ def dry_run(
 def waiting_pairs(grid: GridContext) -> list[int]:
     """The pairs that wait for an adjudicator, by number: no rule has settled their labels, and nobody decided them."""
     with grid._store.read() as tx:
-        return list(map(to_public_number, rule_decisions.waiting_cell_ids(tx)))
+        return list(map(to_public_number, disputes.undecided_pairs(tx, scheme_of(tx).definite)[1]))
 
 
 def second_looks(grid: GridContext) -> list[int]:
@@ -139,29 +135,25 @@ def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: Case
     """Write the pairs that wait and that `by` may decide as a sheet to be filled in; returns how many they are.
 
     It has `adjudicator`, `pair`, `hs`, `cn`, `labels` (all of the pair's with their notes, without names), and `label`
-    and `note` to be filled in. `import_outcomes` reads it back. The pairs are in the order of rows, or of `doubt`.
-
-    Raises:
-        InputError: something is at `path`, its suffix is none of .csv and .xlsx, or `by` is no adjudicator; or there
-            is no doubt by which to order, as `Grid.desk.agenda` says.
-        StageError: no pair waits for this person.
+    and `note` to be filled in, in the order of rows or of `doubt`. `import_outcomes` reads it back. Raises InputError
+    for something at `path`, a suffix other than .csv and .xlsx, no adjudicator, or no doubt by which to order, as
+    `Grid.desk.agenda` says; StageError where no pair waits for this person.
     """
-    path = Path(path)
-    if path.suffix not in {f".{form}" for form in SHEET_FORMATS}:
-        raise InputError(f"{path}: expected a name that ends in {' or '.join(f'.{form}' for form in SHEET_FORMATS)}")
+    path, suffixes = Path(path), [f".{form}" for form in SHEET_FORMATS]
+    if path.suffix not in suffixes:
+        raise InputError(f"{path}: expected a name that ends in {' or '.join(suffixes)}")
     if path.exists():
         raise InputError(f"{path} already exists and may contain decisions; name another file")
     with grid._store.read() as tx:
         cell_ids = rank_cases(tx, permissions.agenda(tx, permissions.find_decider(tx, by)).pairs, order)
         if not cell_ids:
             raise StageError(f"no pair that {by} may decide is waiting; `fcpair status` shows what is open")
-        answers_by_pair = shown_answers(tx, cell_ids)
-        rows = []
+        answers_by_pair, rows = shown_answers(tx, cell_ids), list[dict[str, object]]()
         for cell_id in cell_ids:
             hs, cn = permissions.texts_to_judge(tx, cell_id)
             shown = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers_by_pair.get(cell_id, ()))}
             rows.append({"adjudicator": by, "pair": to_public_number(cell_id), **shown, "label": "", "note": ""})
-        blank = label_blank(tx, "label", decision_words(scheme_of(tx)))
+        blank = make_blank(tx, {"label": decision_words(scheme_of(tx))})
     write_sheet(pd.DataFrame(rows), path, blank)
     return len(rows)
 
@@ -170,8 +162,8 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
     """Record the decisions of a file or a frame: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator` and
     `note`; or a table as `Exports.decisions` writes it.
 
-    Decisions that stand already are not written again, but for those that wait for a second look and are given again
-    to `supersede`; another decision by hand is replaced only then.
+    Decisions that stand are not written again, but for those that wait for a second look, with `supersede`; another
+    decision by hand is replaced only with it.
     """
     with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
@@ -184,7 +176,7 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
             shown=LABELS,
             needs_person=False,
             cell_columns=keyed_by,
-            headings=sheet_headings(tx, keyed_by),
+            headings=wording.sheet_headings(tx, keyed_by),
         )
         locate_cells(tx, incoming)
         _add_deciders(tx, incoming)
@@ -202,18 +194,15 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
             incoming.refuse((is_by_hand & ~is_same).to_numpy() & ~incoming.has_finding, sentence, cause)
         _refuse_changed_labels(tx, incoming, ~is_same)
         incoming.checked_rows()
-        new_decisions = outcome[~is_same]
+        new_decisions = outcome.loc[~is_same, ["cell_id", "rule", "code", "person_id", "note"]]
         code = new_decisions["code"].astype("Int64").mask(new_decisions["code"] == NO_CODE)
-        adjudications.add_adjudications(
-            tx, new_decisions.assign(code=code)[["cell_id", "rule", "code", "person_id", "note"]]
-        )
-        counts = {"imported": len(new_decisions), "already_there": len(outcome) - len(new_decisions)}
+        adjudications.add_adjudications(tx, new_decisions.assign(code=code))
+        counts = {"imported": len(new_decisions), "already_there": int(is_same.sum())}
         run = note_run(tx, "adjudicate", {"import": name_of(path), "supersede": supersede}, counts)
     return replace(run, notes=sorted_column_notes(incoming))
 
 
 def _add_deciders(tx: Tx, incoming: ImportedAnswers) -> None:
-    """Add `person_id` to each row, and a finding where that person may not decide the pair, or nobody may now."""
     rows = incoming.rows
     in_grid = rows["cell_id"] >= 0
     person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
@@ -231,7 +220,6 @@ def _add_deciders(tx: Tx, incoming: ImportedAnswers) -> None:
 
 
 def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[bool]) -> None:
-    """Add a finding where the labels or notes of a pair that is newly decided are not those that the sheet shows."""
     rows = incoming.rows[is_new & (incoming.rows["shown"] != "") & ~incoming.has_finding]
     current_answers = shown_answers(tx, rows["cell_id"].tolist())
     current_lines = (as_lines(current_answers.get(pair, ())) for pair in rows["cell_id"])
@@ -275,21 +263,17 @@ def forecast_decision_requests(grid: GridContext, pairs: Sequence[int]) -> Reque
     """Say what `request_decisions` would do with these pairs; change nothing."""
     with grid._store.read() as tx:
         need_labels(tx, "adjudicate")
-        return _forecast(tx, find_cells(tx, pairs))
+        return _forecast(tx, tallies.find_cells(tx, pairs))
 
 
 def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
-    """Have a person decide these pairs, by number, whose labels agree or which a rule has decided.
-
-    Until then none of them has a label or is in a tier, whatever the policy.
-
-    Raises:
-        UnknownIdError: the grid has no such pair.
-        StageError: none of them can be put before adjudicators.
+    """Have a person decide these pairs, by number, whose labels agree or which a rule has decided: until then none of
+    them has a label or is in a tier. Raises UnknownIdError for no such pair, StageError where none can be put before
+    adjudicators.
     """
     with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
-        forecast = _forecast(tx, cell_ids := find_cells(tx, pairs))
+        forecast = _forecast(tx, tallies.find_cells(tx, pairs))
         if not forecast.requested:
             reasons = (
                 (len(forecast.waiting), "wait for a person already"),
@@ -298,29 +282,24 @@ def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
             )
             listed = "; ".join(f"{n:,} {reason}" for n, reason in reasons if n)
             raise StageError(f"none of these pairs can be put before adjudicators: {listed}")
-        requested = set(forecast.requested)
-        cell_ids = [cell_id for cell_id in cell_ids if to_public_number(cell_id) in requested]
-        request = {"rule": Rule.REQUESTED.value, "note": str(request_note(with_actor({}).get(BY)))}
+        request = {"rule": Rule.REQUESTED.value, "note": str(tallies.request_note(with_actor({}).get(BY)))}
+        cell_ids = (to_cell_id(tx, number) for number in forecast.requested)
         adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in cell_ids))
-        return note_run(tx, Adjudicate.stage, {"request": as_ranges(forecast.requested)}, forecast.counts)
+        return note_run(tx, Adjudicate.stage, {"request": tallies.as_ranges(forecast.requested)}, forecast.counts)
 
 
 def _forecast(tx: Tx, cell_ids: list[int]) -> RequestForecast:
     labelled = disputes.pairs_with_label(tx, cell_ids)
     waiting = {pair.cell_id for pair in rule_decisions.disputed_pairs(tx, cell_ids) if pair.by is None}
-    decisions = adjudications.current_adjudications(tx, "cell_id", "rule")
-    rules = dict(zip(decisions["cell_id"].tolist(), decisions["rule"].tolist(), strict=True))
-    groups: dict[str, list[int]] = {"requested": [], "reopened": [], "waiting": [], "by_hand": [], "unlabelled": []}
+    rules = adjudications.current_adjudications(tx, "cell_id", "rule").set_index("cell_id")["rule"].to_dict()
+    groups = defaultdict[str, list[int]](list)
     for cell_id in cell_ids:
         number, rule = to_public_number(cell_id), rules.get(cell_id)
         if cell_id not in labelled:
             groups["unlabelled"].append(number)
-        elif cell_id in waiting:
-            groups["waiting"].append(number)
-        elif rule in BY_HAND:
-            groups["by_hand"].append(number)
+        elif cell_id in waiting or rule in BY_HAND:
+            groups["waiting" if cell_id in waiting else "by_hand"].append(number)
         else:
             groups["requested"].append(number)
-            if rule is not None and rule not in UNDECIDED:
-                groups["reopened"].append(number)
-    return RequestForecast(**{name: tuple(numbers) for name, numbers in groups.items()})
+            groups["reopened"] += [number] if rule is not None and rule not in UNDECIDED else []
+    return RequestForecast(*(tuple(groups[field.name]) for field in fields(RequestForecast)))

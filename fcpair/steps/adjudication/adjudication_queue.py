@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,27 +16,15 @@ from fcpair.records import Person, Role, Rule
 from fcpair.stages.assignment.pace import LAST_INTERVALS, left_s, pace_s
 from fcpair.stages.corpus.text_identity import fold_letters
 from fcpair.stages.questions.base import DISCARD
-from fcpair.steps.adjudication import adjudicate
-from fcpair.steps.adjudication.case_queues import (
-    CaseOrder,
-    CaseQueue,
-    DoubtRanking,
-    current_conflicts,
-    order_cases,
-    rank_cases,
-    select_cases,
-    split_route,
-)
+from fcpair.steps.adjudication import adjudicate, case_queues
+from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue, DoubtRanking
 from fcpair.steps.base.context import GridContext, effective_options, find_cell, load_opaque_ids, scheme_of
 from fcpair.steps.people.terms import ReadingAllowance, check_reading_limit, n_readable, reading_allowance
 from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.permissions import NOT_SHOWN
 from fcpair.store import Tx, adjudications, disputes, people
-from fcpair.store.adjudications import DecisionFilter
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import sides
-from fcpair.store.corpus.grids import to_cell_id, to_public_number
+from fcpair.store.corpus import grids, sides
 from fcpair.work_records import Agenda, ConflictCase, DecisionRequest, QueueCounts, ShownText
 
 DECISION, ANSWER = "decision", "answer"
@@ -44,9 +32,8 @@ MOST_OF_ROW = 50  # cases on one screen
 
 
 class AdjudicationQueue:
-    """One adjudicator's way through the conflicts, by the browser or the API.
-
-    All methods with a `person_id` raise RefusedError unless that is an adjudicator who was invited and has consented.
+    """One adjudicator's way through the conflicts, by the browser or the API. All methods with a `person_id` raise
+    RefusedError unless that is an adjudicator who was invited and has consented.
     """
 
     def __init__(
@@ -68,22 +55,16 @@ class AdjudicationQueue:
     def state(self, person_id: int) -> QueueCounts:
         """Count what waits for this person, and what they have decided."""
         with self._read_as(person_id) as (tx, person):
-            excluded, n_decided = permissions.excluded_pairs(tx, person), disputes.n_decided(tx, person_id)
-            conflicts = current_conflicts(self._grid, tx)
-            own_due = conflicts.due_ids - excluded
-            return QueueCounts(
-                len(own_due),
-                disputes.is_labelling(tx),
-                len(conflicts.due_ids) - len(own_due),
-                n_decided,
-                len(conflicts.second_look_ids & own_due),
-            )
+            excluded, conflicts = permissions.excluded_pairs(tx, person), case_queues.current_conflicts(self._grid, tx)
+            own_due, n_decided = conflicts.due_ids - excluded, disputes.n_decided(tx, person_id)
+            n_others, n_again = len(conflicts.due_ids) - len(own_due), len(conflicts.second_look_ids & own_due)
+            return QueueCounts(len(own_due), disputes.is_labelling(tx), n_others, n_decided, n_again)
 
     def n_in_queues(self, person_id: int) -> dict[CaseQueue, int]:
         """Count the cases in each queue of this person."""
         with self._read_as(person_id) as (tx, person):
-            excluded, conflicts = permissions.excluded_pairs(tx, person), current_conflicts(self._grid, tx)
-            return {queue: len(select_cases(conflicts, queue, person_id) - excluded) for queue in CaseQueue}
+            excluded, conflicts = permissions.excluded_pairs(tx, person), case_queues.current_conflicts(self._grid, tx)
+            return {queue: len(case_queues.select_cases(conflicts, queue, person_id) - excluded) for queue in CaseQueue}
 
     def left_s(self, person_id: int, n_cases: int) -> float | None:
         """Seconds that so many cases take at this person's own pace; None while that is not known."""
@@ -104,28 +85,25 @@ class AdjudicationQueue:
         """The next case for this person, None when nothing waits or a limit is reached.
 
         `after` is a pair to go on from; `n_ahead` cases are before this person already, and read before this one. The
-        flagged ones end with the last, because a decision does not take a case out of them.
-
-        Adjudicators begin at different places, so that two of them seldom have the same case before them.
-
-        Nobody waits for the order by doubt: until `is_ranked`, it is the usual one. Without `estimates` this process
-        leaves it to another one to work that out.
+        flagged ones end with the last, because a decision does not take a case out of them. Adjudicators begin at
+        different places, so that two seldom have the same case before them. Until `is_ranked`, the order by doubt is
+        the usual one; without `estimates` this process leaves it to another one to work that out.
         """
         with self._read_as(person_id) as (tx, person):
             n_remaining = n_readable(tx, person_id, self._annotate)
             if n_remaining is not None and n_remaining <= n_ahead:
                 return None
-            after_id = None if after is None else to_cell_id(tx, after)
-            excluded, conflicts = permissions.excluded_pairs(tx, person), current_conflicts(self._grid, tx)
+            after_id = None if after is None else grids.to_cell_id(tx, after)
+            excluded, conflicts = permissions.excluded_pairs(tx, person), case_queues.current_conflicts(self._grid, tx)
             everybody, ranking = people.people(tx, Role.ADJUDICATOR, active=True), self._ranking
             if order is CaseOrder.DOUBT and estimates:
                 ranking.refresh(self._grid._store, conflicts.marks[0])
             is_early = order is CaseOrder.DOUBT and not ranking.is_ready
             usable = CaseOrder.SPREAD if is_early else order
-            route = order_cases(conflicts, usable, everybody.index(person), len(everybody), ranking.doubts)
+            route = case_queues.order_cases(conflicts, usable, everybody.index(person), len(everybody), ranking.doubts)
             shown_early = ranking.shown_early[person.id] if usable is CaseOrder.DOUBT else frozenset()
-            before, onward = split_route(route, after_id, shown_early)
-            cases = select_cases(conflicts, queue, person.id) - excluded
+            before, onward = case_queues.split_route(route, after_id, shown_early)
+            cases = case_queues.select_cases(conflicts, queue, person.id) - excluded
             rest = chain(onward, () if queue is CaseQueue.FLAGGED else before)
             cell_id = next((cell_id for cell_id in rest if cell_id in cases), None)
             if order is CaseOrder.DOUBT and cell_id is not None:
@@ -138,18 +116,12 @@ class AdjudicationQueue:
         """Return whether the order by doubt is known here, or that there is none."""
         return self._ranking.is_ready
 
-    def wait_for_ranking(self) -> None:
-        """Wait for the order by doubt that is being worked out, if one is."""
-        self._ranking.wait()
-
     def case(self, person_id: int, number: int) -> ConflictCase:
         """One case: a pair that waits, for a second look or at all, or that this person has decided.
 
-        Raises:
-            UnknownIdError: the grid has no such pair.
-            RefusedError: this person answered the pair in any round, validates it, or opted out of its topic; or a
-                limit of pairs is reached.
-            ConflictError: labels of it are open, its labels need no decision, or somebody else has decided it.
+        Raises UnknownIdError for no such pair; RefusedError where this person answered it in any round, validates it,
+        opted out of its topic, or has reached a limit; ConflictError where labels of it are open, its labels need no
+        decision, or somebody else has decided it.
         """
         with self._read_as(person_id) as (tx, person):
             return _find_case(tx, person, number, self._annotate)
@@ -160,9 +132,8 @@ class AdjudicationQueue:
             return len(self._row_in_queue(tx, person, find_cell(tx, number), queue))
 
     def row_cases(self, person_id: int, number: int, queue: CaseQueue = CaseQueue.ALL) -> list[ConflictCase]:
-        """The cases in the row of one pair that are in a queue of this person, as far as they may still be read.
-
-        Of a long row those MOST_OF_ROW among which the pair is. Raises UnknownIdError where the grid has no such pair.
+        """The cases in the row of one pair that are in a queue of this person, as far as they may still be read; of a
+        long row those MOST_OF_ROW among which the pair is. Raises UnknownIdError for no such pair.
         """
         with self._read_as(person_id) as (tx, person):
             cell_id = find_cell(tx, number)
@@ -173,56 +144,61 @@ class AdjudicationQueue:
             return [_build_case(tx, person, open_id) for open_id in cell_ids[first : first + n_shown]]
 
     def _row_in_queue(self, tx: Tx, person: Person, cell_id: int, queue: CaseQueue) -> list[int]:
-        """The pairs in the row of one pair that are in a queue of this person, in order."""
-        excluded = permissions.excluded_pairs(tx, person)
-        conflicts = current_conflicts(self._grid, tx)
-        cases = select_cases(conflicts, queue, person.id) - excluded
+        excluded, conflicts = permissions.excluded_pairs(tx, person), case_queues.current_conflicts(self._grid, tx)
+        cases = case_queues.select_cases(conflicts, queue, person.id) - excluded
         return [other_id for other_id in conflicts.row_of(cell_id) if other_id in cases]
 
     def decide(self, person_id: int, ruling: DecisionRequest) -> dict[str, Any]:
         """Record a decision and return `decision_id` and `cell_id`; a repeated request is stored once.
 
-        Raises:
-            InputError: the outcome is none of the case's choices.
-            RefusedError: as for `case`.
-            ConflictError: as for `case`, or the pair was decided, taken back or labelled anew since it was shown.
+        Raises InputError for an outcome that is none of the choices, RefusedError and ConflictError as `case` does, and
+        ConflictError where the pair was decided, taken back or labelled anew since it was shown.
         """
-        with self._grid._store.write(alone=False) as tx:
-            cell_id = find_cell(tx, ruling.cell_id)  # a receipt has the id
-            task_queries.hold_cell(tx, person_id, cell_id)
-            person = _require_adjudicator(tx, person_id)
-            content = {
-                "decide": cell_id,
-                "outcome": ruling.outcome,
-                "note": ruling.note,
-                "flagged": ruling.flagged,
-                "seen": ruling.seen_decision_id,
-            } | ({} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id})
+        content: dict[str, Any] = {
+            "outcome": ruling.outcome,
+            "note": ruling.note,
+            "flagged": ruling.flagged,
+            "seen": ruling.seen_decision_id,
+        } | ({} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id})
 
-            def record() -> dict[str, Any]:
-                _check_case(tx, person, cell_id, self._annotate, (ruling.seen_decision_id, ruling.seen_answer_id))
-                code = adjudicate.outcome_code(tx, ruling.outcome)
-                id_ = adjudicate.record_decision(tx, cell_id, code, person, ruling.note, flagged=ruling.flagged)
-                return {"decision_id": id_, "cell_id": cell_id}
+        def record(tx: Tx, person: Person, cell_id: int) -> int:
+            _check_case(tx, person, cell_id, self._annotate, (ruling.seen_decision_id, ruling.seen_answer_id))
+            code = adjudicate.outcome_code(tx, ruling.outcome)
+            return adjudicate.record_decision(tx, cell_id, code, person, ruling.note, flagged=ruling.flagged)
 
-            return _with_opaque_ids(tx, task_queries.perform_once(tx, person_id, ruling.request_id, content, record))
+        return self._perform_once("decide", person_id, ruling.cell_id, ruling.request_id, content, record)
 
     def undo(self, person_id: int, number: int, request_id: str) -> dict[str, Any]:
-        """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `cell_id`.
-
-        Raises:
-            UnknownIdError: the grid has no such pair.
-            ConflictError: no decision of this person stands on it.
+        """Take one's own decision on a pair back, so that it waits again; returns `decision_id` and `cell_id`. Raises
+        UnknownIdError for no such pair, ConflictError where no decision of this person stands on it.
         """
+
+        def record(tx: Tx, person: Person, cell_id: int) -> int:
+            return _take_back(tx, person, cell_id)[0]
+
+        return self._perform_once("undo", person_id, number, request_id, {}, record)
+
+    def _perform_once(
+        self,
+        act: str,
+        person_id: int,
+        number: int,
+        request_id: str,
+        content: dict[str, Any],
+        perform: Callable[[Tx, Person, int], int],
+    ) -> dict[str, Any]:
+        """Have a person act on a pair; the reply has the number of the pair, and the opaque id of the decision."""
         with self._grid._store.write(alone=False) as tx:
-            cell_id = find_cell(tx, number)
+            cell_id = find_cell(tx, number)  # a receipt has the id
             task_queries.hold_cell(tx, person_id, cell_id)
             person = _require_adjudicator(tx, person_id)
 
             def record() -> dict[str, Any]:
-                return {"decision_id": _take_back(tx, person, cell_id)[0], "cell_id": cell_id}
+                return {"decision_id": perform(tx, person, cell_id), "cell_id": cell_id}
 
-            return _with_opaque_ids(tx, task_queries.perform_once(tx, person_id, request_id, {"undo": cell_id}, record))
+            reply = task_queries.perform_once(tx, person_id, request_id, {act: cell_id, **content}, record)
+            decision_id = load_opaque_ids(tx).encrypt(DECISION, reply["decision_id"])
+            return {**reply, "decision_id": decision_id, "cell_id": grids.to_public_number(reply["cell_id"])}
 
     def decisions(
         self,
@@ -236,9 +212,8 @@ class AdjudicationQueue:
         """Decisions and who made them, newest first: all, or those that one person made here, as far as a search finds.
 
         The `reader` is shown none on a topic that they opted out of. `before` is a `decision_id` to go on from. What a
-        rule or a file has decided is left out while somebody has still to label the pair.
-
-        Raises InputError where the search names an outcome that there is not, or nobody who decides.
+        rule or a file has decided is left out while somebody has still to label the pair. Raises InputError where the
+        search names no outcome, or nobody who decides.
         """
         search = search or DecisionSearch()
         with self._grid._store.read() as tx:
@@ -249,7 +224,7 @@ class AdjudicationQueue:
                 raise InputError.say(
                     "nobody called `%(name)s` decides here; expected one of %(names)s", name=search.by, names=listed
                 )
-            decision_filter = DecisionFilter(
+            decision_filter = adjudications.DecisionFilter(
                 tuple(_matching_texts(tx, search.words, hides_column=hides_column)),
                 (adjudicate.outcome_code(tx, search.outcome),) if search.outcome else (),
                 (deciders[search.by],) if search.by else (),
@@ -260,12 +235,13 @@ class AdjudicationQueue:
             rows = adjudications.matching_decisions(tx, limit, last_id, decision_filter, person_id)
             counts, scheme = adjudications.label_counts(tx, [row["id"] for row in rows]), scheme_of(tx)
             outcomes, names = adjudicate.outcome_names(scheme), {choice.code: choice.name for choice in scheme}
+            hidden = permissions.NOT_SHOWN, None
             return [
                 DecidedCase(
                     decision_id=opaque_ids.encrypt(DECISION, row["id"]),
-                    cell_id=to_public_number(row["cell_id"]),
+                    cell_id=grids.to_public_number(row["cell_id"]),
                     hs=ShownText.of(row["hs"], row["hs_language"]),
-                    cn=ShownText.of(NOT_SHOWN, None) if hides_column else ShownText.of(row["cn"], row["cn_language"]),
+                    cn=ShownText.of(*(hidden if hides_column else (row["cn"], row["cn_language"]))),
                     outcome=outcomes[row["code"]],
                     rule=Rule(row["rule"]),
                     labels={names[code]: n for code, n in counts.get(row["id"], {}).items()},
@@ -307,25 +283,28 @@ def _find_case(tx: Tx, person: Person | None, number: int, annotate: Annotate) -
 
 
 def _build_case(tx: Tx, person: Person | None, cell_id: int) -> ConflictCase:
-    opened_case = permissions.open_case(tx, person, cell_id)
+    standing, again, answer_id = permissions.open_case(tx, person, cell_id)
     hs, cn = (ShownText.of(text["body"], text["language"]) for text in permissions.texts_to_judge(tx, cell_id))
-    question, opaque_ids, standing = scheme_of(tx), load_opaque_ids(tx), opened_case.standing
-    outcomes = adjudicate.outcome_names(question)
-    earlier: dict[str, Any] = {"decision_id": None, "outcome": None, "again": False, "own": False}
-    if standing is not None:
-        own = permissions.is_own_decision(standing, person)
-        earlier = {"outcome": outcomes[standing.code], "again": opened_case.again, "own": own}
-        earlier["decision_id"] = opaque_ids.encrypt(DECISION, standing.id)
+    question, opaque_ids, own = scheme_of(tx), load_opaque_ids(tx), permissions.is_own_decision(standing, person)
+    outcomes, note, flagged = adjudicate.outcome_names(question), "", False
+    if standing is not None and own:
+        note, flagged = standing.note, standing.flagged
+    elif standing is None and person is not None:
+        note, flagged = disputes.newest_note_and_flag(tx, cell_id, person.id)
     return ConflictCase(
-        to_public_number(cell_id),
+        grids.to_public_number(cell_id),
         hs,
         cn,
         adjudicate.shown_answers(tx, [cell_id]).get(cell_id, ()),
-        choices=tuple(outcomes.values()),
-        keys=(*(question.keys[code] for code in question.definite), (DISCARD,)),
-        answer_id=opaque_ids.encrypt(ANSWER, opened_case.answer_id),
-        **permissions.own_note_and_flag(tx, person, cell_id, standing),
-        **earlier,
+        tuple(outcomes.values()),
+        (*(question.keys[code] for code in question.definite), (DISCARD,)),
+        None if standing is None else opaque_ids.encrypt(DECISION, standing.id),
+        None if standing is None else outcomes[standing.code],
+        note,
+        flagged,
+        again,
+        own,
+        opaque_ids.encrypt(ANSWER, answer_id),
     )
 
 
@@ -334,56 +313,42 @@ def _check_case(
 ) -> None:
     """Raise unless this person may read the case, and it is as it was `seen`: `decision_id` and `answer_id`."""
     check_reading_limit(tx, person.id, annotate, cell_id)
-    if seen is None:
-        return
-    opened_case, opaque_ids = permissions.open_case(tx, person, cell_id), load_opaque_ids(tx)
-    decision_id, answer_id = (
-        None if sent is None else opaque_ids.decrypt(purpose, sent)
-        for purpose, sent in zip((DECISION, ANSWER), seen, strict=True)
-    )
-    permissions.check_still_as_shown(opened_case, cell_id, decision_id, answer_id)
-
-
-def _with_opaque_ids(tx: Tx, reply: dict[str, Any]) -> dict[str, Any]:
-    """A reply as it goes out: what stands for the decision's number in its place, and the number of the pair."""
-    decision_id = load_opaque_ids(tx).encrypt(DECISION, reply["decision_id"])
-    return {**reply, "decision_id": decision_id, "cell_id": to_public_number(reply["cell_id"])}
+    if seen is not None:
+        decrypt = load_opaque_ids(tx).decrypt
+        shown = [
+            None if sent is None else decrypt(use, sent) for use, sent in zip((DECISION, ANSWER), seen, strict=True)
+        ]
+        permissions.check_still_as_shown(tx, person, cell_id, *shown)
 
 
 def _take_back(tx: Tx, person: Person | None, cell_id: int, by: str = "") -> tuple[int, bool]:
     """Take a decision by hand back; returns the number of that, and whether an earlier decision stands again."""
-    permissions.check_may_take_back(tx, person, cell_id)
+    earlier_person_id = permissions.decision_to_take_back(tx, person, cell_id).person_id
     person = person or adjudicate.find_adjudicator(tx, by)
-    earlier_decision = disputes.standing_decision(tx, cell_id)
     taken_back = {"cell_id": cell_id, "rule": Rule.REOPENED.value, "person_id": person.id}
     decision_id = adjudications.add_decisions(tx, [taken_back])
-    is_restored = earlier_decision is not None and disputes.restore_replaced(
-        tx, cell_id, earlier_decision.person_id, decision_id
-    )
+    is_restored = disputes.restore_replaced(tx, cell_id, earlier_person_id, decision_id)
     rule_decisions.apply_policy(tx, [cell_id])
     return decision_id, is_restored
 
 
 def agenda(grid: GridContext, by: str, *, order: CaseRanking = "row") -> Agenda:
-    """Pairs that one person, or somebody new, can decide now, and counts of those that wait for others or labels.
-
-    They are in the order of their rows, or of `doubt`: by Dawid and Skene's model, the greatest first. Raises
-    InputError where that cannot be fitted; see `Grid.aggregate`.
+    """Pairs that one person, or somebody new, can decide now, by rows or by `doubt` in Dawid and Skene's model, and
+    counts of those that wait for others or labels. Raises InputError where no model can be fitted; see
+    `Grid.aggregate`.
     """
     with grid._store.read() as tx:
         own_agenda = permissions.agenda(tx, permissions.find_decider(tx, by))
-        cell_ids = rank_cases(tx, own_agenda.pairs, order)
-        pairs, again_numbers = (tuple(map(to_public_number, ids)) for ids in (cell_ids, own_agenda.again))
+        cell_ids = case_queues.rank_cases(tx, own_agenda.pairs, order)
+        pairs, again_numbers = (tuple(map(grids.to_public_number, ids)) for ids in (cell_ids, own_agenda.again))
         return replace(own_agenda, pairs=pairs, again=frozenset(again_numbers))
 
 
 def conflict(grid: GridContext, number: int, *, by: str | None = None) -> ConflictCase:
-    """Show a pair that waits, or that `by` has decided, as an adjudicator sees it.
+    """Show a pair that waits, or that `by` has decided, as an adjudicator sees it: labels and notes without names.
 
-    It has the texts, and the labels and notes without names, in a shuffled order.
-
-    Raises UnknownIdError when there is none of that number, RefusedError when `by` labelled or validates it or has
-    reached a limit (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
+    Raises UnknownIdError for no such pair, RefusedError when `by` labelled or validates it or has reached a limit
+    (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
     """
     with grid._store.read() as tx:
         person = permissions.find_decider(tx, by) if by else None
@@ -395,9 +360,8 @@ def decide(
 ) -> None:
     """Record a person's decision on a pair; None discards it as irreconcilable. A flag that was `seen` is kept.
 
-    With the conflict that was `seen`, ConflictError is raised if its labels or its decision have changed since.
     Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
-    while it is still being labelled.
+    while it is still being labelled, or where its labels or decision have changed since the conflict was `seen`.
     """
     with grid._store.write() as tx:
         person, cell_id = adjudicate.find_adjudicator(tx, by), find_cell(tx, number)
@@ -409,9 +373,8 @@ def decide(
 def take_back(grid: GridContext, number: int, *, by: str) -> bool:
     """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
 
-    Where it had taken the place of somebody else's decision by hand, that one stands again; returns whether it does.
-    Otherwise the pair waits again, unless the policy that holds decides it. Raises ConflictError when there is no such
-    decision.
+    Returns whether somebody else's decision by hand, which it had replaced, stands again; else the pair waits, unless
+    the policy decides it. Raises ConflictError when there is no such decision.
     """
     with grid._store.write() as tx:
         return _take_back(tx, permissions.find_decider(tx, by), find_cell(tx, number), by)[1]
@@ -454,14 +417,11 @@ class DecidedCase:
 
 def _matching_texts(tx: Tx, words: str, *, hides_column: bool) -> Iterable[tuple[list[int], list[int]]]:
     """The texts in which each word occurs; a hidden column is not searched, which would tell what is in it."""
-    folded_words = _fold(words).split()
-    if not folded_words:
+    if not (folded_words := fold_letters(words).casefold().split()):
         return
-    rows, columns = ([(text_id, _fold(body)) for text_id, body in sides.bodies(tx, axis)] for axis, _ in sides.AXES)
+    rows, columns = (
+        [(text_id, fold_letters(body).casefold()) for text_id, body in sides.bodies(tx, axis)] for axis, _ in sides.AXES
+    )
     for word in folded_words:
         row_ids, column_ids = ([text_id for text_id, body in side if word in body] for side in (rows, columns))
         yield row_ids, [] if hides_column else column_ids
-
-
-def _fold(text: str) -> str:
-    return fold_letters(text).casefold()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
 
 from fcpair.errors import EXPECTED, InputError, StageError, suggest_name
+from fcpair.lazy import pd
 from fcpair.params import Agree, AgreementBlocks, Indefinite, IntervalScope, Weights
-from fcpair.records import Figure, Round, RunRecord
+from fcpair.records import Round, RunRecord
 from fcpair.stages.questions.form import part_codes
 from fcpair.stages.stats.agreement import (
     Agreement,
@@ -31,11 +32,9 @@ from fcpair.steps.people.people import find_person
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells, sides
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.corpus import cells, grids, sides
 
-NO_VALUE = "(no value)"  # of texts that lack the metadata
-MOST_BLOCKS = 20  # values of a metadata column that pages offer
+MOST_BLOCKS, MOST_DISPUTED = 20, 10  # values of a metadata column, and texts of a side, that pages offer
 
 
 @overload
@@ -90,12 +89,10 @@ def measure_agreement(
     block for each part of its form, and with `options.blocks` for each column or row, or for each value that these have
     in the column `metadata` of theirs.
 
-    Raises:
-        StageError: nothing was answered in it.
-        InputError: no round is named, and the one that counts asks more than one closed question; or the round named
-            is one that checks what was decided; or no text of that side has the metadata; or intervals are to
-            generalise to new annotators, and the labels were published without saying whose they are.
-        UnknownIdError: the grid has no such round.
+    Raises StageError where nothing was answered in it; InputError where the round named checks decisions, or none is
+    named and the one that counts asks more than one closed question, no text of that side has the metadata, or
+    intervals are to generalise to new annotators and nothing says whose the labels are; UnknownIdError for no such
+    round.
     """
     with grid._store.read() as tx:
         need_labels(tx, "agreement")
@@ -177,27 +174,30 @@ def _side_texts(tx: Tx, options: Agree) -> dict[int, str] | None:
     """The text of each column or row, or its value of a metadata column, in order; None for the whole grid."""
     if options.blocks is None:
         return None
-    texts = cells.texts_of_grid(tx).set_index("text_id")  # those that have cells
     axis: sides.Axis = "row" if options.blocks == "row" else "column"
-    text_ids = [text_id for text_id in sides.text_ids(tx, axis, drawn=True) if text_id in texts.index]
+    texts = _texts_with_cells(tx, axis)
     if options.metadata is None:
-        return {text_id: str(texts["body"][text_id]) for text_id in text_ids}
-    values = {text_id: str(texts["meta"][text_id].get(options.metadata) or "") for text_id in text_ids}
-    if not any(values.values()):
+        return dict(zip(texts.index.tolist(), texts["body"].tolist(), strict=True))
+    if not any(meta.get(options.metadata) for meta in texts["meta"]):
         names = metadata_columns(tx)[axis]
         hint = suggest_name(options.metadata, names, EXPECTED) if names else "they have none"
         raise InputError(f"no text of the {axis}s has metadata called `{options.metadata}`; {hint}")
-    return {text_id: value or NO_VALUE for text_id, value in values.items()}
+    values = (str(meta.get(options.metadata) or "(no value)") for meta in texts["meta"])
+    return dict(zip(texts.index.tolist(), values, strict=True))
+
+
+def _texts_with_cells(tx: Tx, axis: sides.Axis) -> pd.DataFrame:
+    texts = cells.texts_of_grid(tx).set_index("text_id")
+    return texts.loc[[text_id for text_id in sides.text_ids(tx, axis, drawn=True) if text_id in texts.index]]
 
 
 def metadata_columns(tx: Tx) -> dict[sides.Axis, tuple[str, ...]]:
     """The metadata columns of rows and of columns with two values to MOST_BLOCKS; those with more are good as names."""
-    texts = cells.texts_of_grid(tx).set_index("text_id")["meta"]
     columns: dict[sides.Axis, tuple[str, ...]] = {}
     for axis, _ in sides.AXES:
-        metas = [texts[text_id] for text_id in sides.text_ids(tx, axis, drawn=True) if text_id in texts.index]
+        metas = _texts_with_cells(tx, axis)["meta"].tolist()
         values = {name: {str(meta.get(name) or "") for meta in metas} for meta in metas for name in meta}
-        columns[axis] = tuple(sorted(name for name, of_name in values.items() if 1 < len(of_name) <= MOST_BLOCKS))
+        columns[axis] = tuple(sorted(name for name in values if 1 < len(values[name]) <= MOST_BLOCKS))
     return columns
 
 
@@ -212,41 +212,32 @@ def note_agreement(grid: GridContext, options: Agree) -> RunRecord:
 
 
 def agreement_counts(tx: Tx, options: Agree) -> dict[str, Any]:
-    """The figures over all people of the round that counts, as the log keeps them: those that rest on any pair."""
+    """The figures over all people of the round that counts, as the log keeps them: those that rest on any pair, their
+    intervals, and why others are undefined.
+    """
     check_interval_scope(tx, options)
     if options.blocks or _round_to_be_named(tx):
         of = rounds.primary(tx)
         measured_blocks = agreement_blocks(tx, of, with_fitting_bins(tx, of, options))
         wholes = [(block.part, block.agreement.alpha) for block in measured_blocks if block.agreement and not block.of]
-        alphas = {f"{part}, {alpha.name}": alpha for part, alpha in wholes}
-        values = {name: alpha.value for name, alpha in alphas.items()}
-        return {"blocks": len(measured_blocks), **values, **_bases(alphas)}
-    labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
-    measured = compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
-    counts = {"labels": measured.n_labels, "pairs": measured.n_pairs, "overlapped": measured.n_overlapped}
-    figures = [figure for figure in measured.pooled if figure.n]
-    return (
-        counts | {figure.name: figure.value for figure in figures} | _bases({figure.name: figure for figure in figures})
-    )
-
-
-def _bases(figures: Mapping[str, Figure]) -> dict[str, Any]:
-    """The intervals of figures, and why others are undefined."""
+        figures = {f"{part}, {alpha.name}": alpha for part, alpha in wholes}
+        counts = {"blocks": len(measured_blocks)}
+    else:
+        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
+        measured = compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
+        counts = {"labels": measured.n_labels, "pairs": measured.n_pairs, "overlapped": measured.n_overlapped}
+        figures = {figure.name: figure for figure in measured.pooled if figure.n}
     intervals = {name: [figure.low, figure.high] for name, figure in figures.items() if figure.low is not None}
     undefined = {name: figure.undefined for name, figure in figures.items() if figure.undefined}
-    return {key: values for key, values in (("intervals", intervals), ("undefined", undefined)) if values}
-
-
-MOST_TEXTS = 10
+    bases = {key: values for key, values in (("intervals", intervals), ("undefined", undefined)) if values}
+    return {**counts, **{name: figure.value for name, figure in figures.items()}, **bases}
 
 
 def compare_people(grid: GridContext, person: str, other: str) -> PeopleComparison:
     """Compare the current labels of two people on the pairs that both labelled, by the grid's own options.
 
-    Raises:
-        StageError: nobody has labelled anything yet.
-        UnknownIdError: there is nobody of one of the names.
-        InputError: both are the same person; or the answers that count are no labels.
+    Raises StageError where nobody has labelled yet, UnknownIdError for nobody of a name, InputError where both are the
+    same person, or the answers that count are no labels.
     """
     if person == other:
         raise InputError.say("`%(name)s` cannot be compared with themselves; name two people", name=person)
@@ -278,13 +269,14 @@ def load_disputed_texts(tx: Tx) -> dict[sides.Axis, DisputedTexts]:
     """The most disputed rows and columns; indefinite labels count or not, by the grid's own options of agreement."""
     labels = judgements.label_arrays(tx, "cell_id", "hs_id", "cn_id", "code")
     if effective_options(tx, Agree, {}).indefinite == "drop":
-        is_definite = np.isin(labels["code"], [choice.code for choice in scheme_of(tx) if choice.definite])
+        is_definite = np.isin(labels["code"], scheme_of(tx).definite)
         labels = {name: column[is_definite] for name, column in labels.items()}
     disputed: dict[sides.Axis, DisputedTexts] = {}
     for axis, _ in sides.AXES:
-        (most, n_texts), bodies = most_disputed(labels, axis, MOST_TEXTS), dict(sides.bodies(tx, axis))
+        (most, n_texts), bodies = most_disputed(labels, axis, MOST_DISPUTED), dict(sides.bodies(tx, axis))
         texts = (
-            DisputedText(bodies[share.text_id], share.n, tuple(map(to_public_number, share.disputed))) for share in most
+            DisputedText(bodies[share.text_id], share.n, tuple(map(grids.to_public_number, share.disputed)))
+            for share in most
         )
         disputed[axis] = DisputedTexts(tuple(texts), n_texts)
     return disputed

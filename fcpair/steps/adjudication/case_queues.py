@@ -1,8 +1,7 @@
 """The cases of adjudicators: the list of conflicts, the queues that are parts of it, and the orders to go through them.
 
-To compare all labels anew at each look would take a second of every half million: the list stays in memory while a
-study is served, and follows what the study itself says, because another process may have written it. Nor does anybody
-wait for the order by the doubt of a label model. Label models themselves change nothing: no decision rests on them.
+To compare all labels anew at each look would take a second of every half million: the list stays in memory, and
+follows what the study says, as another process may have written it. Nor does anybody wait for a label model.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from itertools import chain, groupby
-from operator import itemgetter
 from threading import Lock, Thread
 from typing import get_args
 
@@ -25,8 +23,7 @@ from fcpair.param_values import ONE_OF_NAMES, invalid_value
 from fcpair.params import CaseRanking
 from fcpair.records import BY_HAND, Round
 from fcpair.sentences import say
-from fcpair.stages.adjudication import aggregate
-from fcpair.stages.adjudication.adjudicate import combine_verdicts
+from fcpair.stages.adjudication import adjudicate, aggregate
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import AGREE
 from fcpair.steps.answers.import_fc_conan import check_annotators_known
@@ -37,7 +34,6 @@ from fcpair.store import Store, Tx, adjudications, disputes, people
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import to_public_number
-from fcpair.store.disputes import DisputedPair
 
 NEW_SHARE = 100  # of the answers are so many times those after which doubt is estimated anew
 
@@ -67,12 +63,10 @@ class DoubtRanking:
         self._lock = Lock()
         self._fit: Thread | None = None
         self._newest = 0
-        self.is_ready = False
-        """Whether there has been an estimate, or it was found that no label model says anything."""
-        self.doubts: Mapping[int, float] = {}
-        """By pair; empty where no label model says anything of the labels."""
+        self.is_ready = False  # since an estimate, or since it was found that no label model says anything
+        self.doubts: Mapping[int, float] = {}  # by pair; empty where no label model says anything of the labels
+        # the pairs that each person was last shown in another order, because there was no estimate yet
         self.shown_early: defaultdict[int, set[int]] = defaultdict(set)
-        """The pairs that each person was last shown in another order, because there was no estimate yet."""
 
     def refresh(self, store: Store, newest: int) -> None:
         """Begin to estimate doubt anew, if a hundredth of the answers or more came since; `newest` is the last one."""
@@ -82,13 +76,6 @@ class DoubtRanking:
                 self._newest = newest
                 self._fit = Thread(target=self._estimate, args=(store,), daemon=True)
                 self._fit.start()
-
-    def wait(self) -> None:
-        """Wait for the estimate that is under way, if one is."""
-        with self._lock:
-            fit = self._fit
-        if fit is not None:
-            fit.join()
 
     def _estimate(self, store: Store) -> None:
         try:
@@ -113,7 +100,7 @@ class Conflicts:
     """
 
     marks: activity_log.ChangeMarks
-    by_id: dict[int, DisputedPair] = field(default_factory=dict)
+    by_id: dict[int, disputes.DisputedPair] = field(default_factory=dict)
     places: list[tuple[int, int]] = field(default_factory=list)
     due_ids: set[int] = field(default_factory=set)
     second_look_ids: set[int] = field(default_factory=set)
@@ -131,21 +118,22 @@ class Conflicts:
             return []
         row_id = self.by_id[cell_id].hs_id
         first, last = (bisect_left(self.places, (at, 0)) for at in (row_id, row_id + 1))
-        return [one for _, one in self.places[first:last]]
+        return [pair for _, pair in self.places[first:last]]
 
     def renewed(self, tx: Tx) -> Conflicts:
         """The list at a later state: those pairs are looked up again that were answered or decided since."""
         marks, changed_ids = activity_log.change_marks(tx), disputes.pairs_touched_since(tx, *self.marks[:2])
-        newer = Conflicts(marks, *(getattr(self, one.name).copy() for one in fields(self)[1:]))
+        newer = Conflicts(marks, *(getattr(self, kept.name).copy() for kept in fields(self)[1:]))
         newer._replace(changed_ids, rule_decisions.disputed_pairs(tx, changed_ids))
         if marks[2] > self.marks[2]:  # whatever moves work, but for an answer to one pair, leaves a run
             still_labelled = disputes.pairs_to_label(tx, list(newer.by_id))
+            conflicts = list(newer.by_id.values())
             newer._replace(
-                (), [conflict._replace(due=conflict.cell_id not in still_labelled) for conflict in newer.by_id.values()]
+                (), (conflict._replace(due=conflict.cell_id not in still_labelled) for conflict in conflicts)
             )
         return newer
 
-    def _replace(self, gone_ids: Iterable[int], conflicts: Iterable[DisputedPair]) -> None:
+    def _replace(self, gone_ids: Iterable[int], conflicts: Iterable[disputes.DisputedPair]) -> None:
         for gone in [self.by_id.pop(cell_id) for cell_id in gone_ids if cell_id in self.by_id]:
             del self.places[bisect_left(self.places, (gone.hs_id, gone.cell_id))]
             for ids in (self.due_ids, self.second_look_ids, self.unsure_ids, self.flagged_ids):
@@ -214,11 +202,9 @@ def order_cases(
         ranked = order_by_doubt(conflicts.order, doubts)
         others = [cell_id for at, cell_id in enumerate(ranked) if at % n_adjudicators != index]
         return [*ranked[index::n_adjudicators], *others]
-    groups = (
-        [[cell_id for _, cell_id in places] for _, places in groupby(conflicts.places, key=itemgetter(0))]
-        if order is CaseOrder.ROW
-        else [[cell_id] for cell_id in conflicts.order]
-    )
+    n_keys = 1 if order is CaseOrder.ROW else 2  # together what is of one row, or each alone
+    by_key = groupby(conflicts.places, lambda place: place[:n_keys])
+    groups = [[cell_id for _, cell_id in places] for _, places in by_key]
     return list(chain.from_iterable(groups[at] for at in visiting_order(len(groups), index, n_adjudicators)))
 
 
@@ -234,16 +220,11 @@ def split_route(route: list[int], after: int | None, shown_early: Collection[int
 
 
 def visiting_order(n: int, index: int, n_adjudicators: int) -> list[int]:
-    """The order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through `n` cases, or rows of them.
-
-    First a share of one's own, forward; then what others may have left of theirs, from its end: so two people meet
-    only where one share is all but done.
+    """The order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through `n` cases, or rows of them:
+    a share of one's own, forward, then what others may have left of theirs, from its end.
     """
     first, last = index * n // n_adjudicators, (index + 1) * n // n_adjudicators
     return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
-
-
-ADJUDICATED, VALIDATED = "decisions by people", "verdicts of validators"
 
 
 def aggregate_labels(
@@ -254,24 +235,20 @@ def aggregate_labels(
     Only definite labels count. Nothing is written: a model is no adjudicator, and no tier rests on it.
 
     Args:
-        label_models: of `majority`, `one-coin`, `dawid-skene`, `glad` and `mace`; the first three if none is given.
-            The last two need the extra `models`.
+        label_models: of `majority`, `one-coin`, `dawid-skene`, and with the extra `models` `glad` and `mace`; the first
+            three if none is given.
         round: the round; the one that counts, if none is named. Decisions and verdicts are about that one alone.
         seed: of MACE's first numbers.
 
-    Raises:
-        StageError: nothing was answered.
-        InputError: there is no such model; the round does not ask one closed question, or checks decisions; the labels
-            were published without saying whose they are; or nobody shares a pair, or all say the same.
-        UnknownIdError: the grid has no such round.
-        MissingExtraError: crowd-kit is not installed, which `glad` and `mace` need.
+    Raises StageError where nothing was answered; InputError for no such model, a round that does not ask one closed
+    question or checks decisions, labels published without saying whose they are, or where nobody shares a pair or all
+    say the same; UnknownIdError for no such round; MissingExtraError where crowd-kit is missing.
     """
     chosen_models = aggregate.check_models(label_models)
     with grid._store.read() as tx:
         need_labels(tx, "aggregate")
         of = rounds.by_name(tx, round)
-        question = _question_of(tx, of)
-        labels = _label_columns(tx, of)
+        question, labels = _load_labels(tx, of)
         references = _references(tx) if of.counts else ()
         names = {person.id: person.name for person in people.people(tx)}
     prepared = aggregate.prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
@@ -289,13 +266,11 @@ def aggregate_labels(
 
 def load_label_data(tx: Tx) -> aggregate.LabelData:
     """The labels that count, as label models take them; raises what `aggregate_labels` does."""
-    of = rounds.primary(tx)
-    question, labels = _question_of(tx, of), _label_columns(tx, of)
+    question, labels = _load_labels(tx, rounds.primary(tx))
     return aggregate.prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
 
 
-def _question_of(tx: Tx, of: Round) -> Closed:
-    """The closed question that a round asks of people who are known; raises InputError where it does not."""
+def _load_labels(tx: Tx, of: Round) -> tuple[Closed, dict[str, Ints]]:
     if of.checks is not None:
         raise InputError(f"round `{of.name}` checks decisions; a label model is about the answers before them")
     check_annotators_known(tx, "no label model can compare annotators")
@@ -305,27 +280,21 @@ def _question_of(tx: Tx, of: Round) -> Closed:
             f"round `{of.name}` asks `{of.form}`; a label model is for one closed question, of one choice or a number "
             "on a scale"
         )
-    return question
-
-
-def _label_columns(tx: Tx, of: Round) -> dict[str, Ints]:
     labels = judgements.label_arrays(tx, "cell_id", "person_id", "code", of=of)
     if not len(labels["code"]):
         raise StageError(f"round `{of.name}` has no answers yet")
-    return labels
+    return question, labels
 
 
 def _references(tx: Tx) -> tuple[aggregate.Reference, ...]:
-    """Decisions by people, and those that validators agreed with or not, by a person or a rule."""
-    decisions = adjudications.current_adjudications(tx, "cell_id", "rule", "code")
-    decisions = decisions[decisions["code"].notna()]
+    decisions = adjudications.current_adjudications(tx, "cell_id", "rule", "code").dropna(subset="code")
     cell_id, code = (decisions[name].to_numpy(np.int64) for name in ("cell_id", "code"))
     by_hand = decisions["rule"].isin([rule.value for rule in BY_HAND]).to_numpy(bool)
     verdicts = judgements.verdict_arrays(tx)
-    validated, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
+    validated, verdict = adjudicate.combine_verdicts(verdicts["cell_id"], verdicts["code"])
     codes = dict(zip(cell_id.tolist(), code.tolist(), strict=True))
-    validated_code = np.array([codes.get(one, NO_CODE) for one in validated.tolist()], np.int64)
+    validated_code = np.array([codes.get(pair, NO_CODE) for pair in validated.tolist()], np.int64)
     return (
-        aggregate.Reference(ADJUDICATED, cell_id[by_hand], code[by_hand], np.ones(by_hand.sum(), bool)),
-        aggregate.Reference(VALIDATED, validated, validated_code, verdict == AGREE),
+        aggregate.Reference("decisions by people", cell_id[by_hand], code[by_hand], np.ones(by_hand.sum(), bool)),
+        aggregate.Reference("verdicts of validators", validated, validated_code, verdict == AGREE),
     )

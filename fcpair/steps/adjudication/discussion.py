@@ -1,7 +1,5 @@
-"""A calibration seen as a whole: its discussion, who has answered what, and agreement before and after.
-
-While the discussion lasts, people see only the pairs that they are to answer again, and nobody's name; the lead sees
-all. And flags: the decisions on which an adjudicator noted that the guidelines should say more, and at which sentence.
+"""A calibration seen as a whole: its discussion, who has answered what, and agreement before and after; and flags: the
+decisions on which an adjudicator noted that the guidelines should say more, and at which sentence.
 """
 
 from __future__ import annotations
@@ -11,9 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.examination_records import CalibratedPerson, CalibrationResult, FigureChange
@@ -48,7 +43,6 @@ from fcpair.store import Tx, people
 from fcpair.store.answers import activity_log, judgements, task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
-from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import settings
 from fcpair.work_records import ShownText
 
@@ -72,8 +66,8 @@ class DiscussedPair:
 class Discussion:
     """The discussion in a grid, as somebody may see it: its pairs in the order in which they answer them again.
 
-    `n_left` of the pairs they have still to answer again, None for a lead. `sentences` are those of the guidelines of
-    which adjudicators noted that they should say more.
+    `n_left` of the pairs they have still to answer again, None for a lead. `sentences` of the guidelines are those at
+    which adjudicators' flags were put.
     """
 
     grid: str
@@ -86,25 +80,20 @@ class Discussion:
 
 def discussions(study: StudyContext, visitor: Visitor) -> list[Discussion]:
     """The discussions that somebody may see: their own while they last, and of a lead all that were opened."""
-    person_id = None if visitor.role is Role.LEAD else visitor.id
+    person_id, seen = None if visitor.role is Role.LEAD else visitor.id, list[Discussion]()
     with study._store.read() as tx:
-        words, seen = effective_words(tx).in_language(visitor.language), list[Discussion]()
+        words = effective_words(tx).in_language(visitor.language)
         for grid, state in _open_states(tx, visitor):
             cell_ids = _cells_to_discuss(tx, state, visitor)
-            if not cell_ids and person_id is not None:
-                continue
-            texts = option_wordings(form_of(state.first.form).as_json(), words, grid)
-            names = {name: parts["text"] for name, parts in texts.items() if "text" in parts}
-            flags = load_flags(tx) if labels_of(tx) else []
-            discussion = Discussion(
-                grid,
-                *side_headings(tx, words),
-                tuple(_discussed_pairs(tx, state, cell_ids, person_id, names)),
-                None if person_id is None else task_queries.n_open(tx, person_id, state.again),
-                tuple(dict.fromkeys(flag.sentence for flag in flags if flag.sentence)),
-            )
-            seen.append(discussion)
-        return seen
+            if cell_ids or person_id is None:
+                texts = option_wordings(form_of(state.first.form).as_json(), words, grid)
+                names = {name: parts["text"] for name, parts in texts.items() if "text" in parts}
+                pairs = tuple(_discussed_pairs(tx, state, cell_ids, person_id, names))
+                n_left = None if person_id is None else task_queries.n_open(tx, person_id, state.again)
+                flags = load_flags(tx) if labels_of(tx) else []
+                sentences = dict.fromkeys(flag.sentence for flag in flags if flag.sentence)
+                seen.append(Discussion(grid, *side_headings(tx, words), pairs, n_left, tuple(sentences)))
+    return seen
 
 
 def has_discussion(study: StudyContext, visitor: Visitor) -> bool:
@@ -123,7 +112,6 @@ def _open_states(tx: Tx, visitor: Visitor) -> Iterator[tuple[str, CalibrationSta
 
 
 def _cells_to_discuss(tx: Tx, state: CalibrationState, visitor: Visitor) -> list[int]:
-    """The pairs of a discussion that a visitor is to be shown, in the order in which they are answered again."""
     if visitor.role is Role.LEAD:
         return judgements.cells_to_discuss(tx, state.again)
     cell_ids = judgements.cells_to_discuss(tx, state.again, visitor.id)
@@ -134,36 +122,30 @@ def _cells_to_discuss(tx: Tx, state: CalibrationState, visitor: Visitor) -> list
 def _discussed_pairs(
     tx: Tx, state: CalibrationState, cell_ids: Sequence[int], person_id: int | None, names: Mapping[str, str]
 ) -> Iterator[DiscussedPair]:
-    form = form_of(state.first.form)
     columns = ("cell_id", "person_id", "value", "note")
     labels = judgements.current_labels(tx, *columns, cell_ids=cell_ids, of=state.first)
-    given: dict[Any, list[Any]] = {}
-    for answer in labels.itertuples(index=False):
-        given.setdefault(answer.cell_id, []).append(answer)
+    labels["text"] = [_answer_text(form_of(state.first.form), value, names) for value in labels["value"]]
+    by_cell = dict(list(labels.groupby("cell_id")))
     for cell_id in cell_ids:
-        answers = given.get(cell_id, [])
+        answers = by_cell.get(cell_id, labels[:0])
         row, column = (ShownText.of(text["body"], text["language"]) for text in cells.texts_of(tx, cell_id))
-        counts = Counter(_answer_text(form, answer.value, names) for answer in answers)
-        notes = sorted(answer.note for answer in answers if answer.note)
+        notes = sorted(filter(None, answers["note"]))
         random.Random(cell_id).shuffle(notes)
-        own = next(
-            (_answer_text(form, answer.value, names) for answer in answers if answer.person_id == person_id), None
-        )
-        by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        own = next(iter(answers["text"][answers["person_id"] == person_id]), None)
+        by_number = sorted(Counter(answers["text"]).items(), key=lambda item: (-item[1], item[0]))
         shown_column = None if state.first.options.hides_column else column
         yield DiscussedPair(row, shown_column, tuple(by_number), tuple(notes), own)
 
 
 def _answer_text(form: Form, value: str, names: Mapping[str, str]) -> str:
     """An answer as people read it, in the wording of the study; of several questions each with its name."""
-    said = {name: names.get(text, text) for name, text in form.names(form.load(value)).items()}
-    return "; ".join(f"{name}: {text}" for name, text in said.items()) if len(said) > 1 else next(iter(said.values()))
+    worded = {name: names.get(text, text) for name, text in form.names(form.load(value)).items()}
+    return "; ".join(f"{name}: {text}" if len(worded) > 1 else text for name, text in worded.items())
 
 
 def measure_calibration(grid: GridContext) -> CalibrationResult:
-    """Measure how far a calibration is, and agreement before and after its discussion, by the grid's own options.
-
-    Raises StageError where there is no calibration.
+    """Measure how far a calibration is, and agreement before and after its discussion, by the grid's own options;
+    raises StageError where there is none.
     """
     with grid._store.read() as tx:
         return _measure(tx, need_calibration(tx), effective_options(tx, Agree, {}))
@@ -176,7 +158,6 @@ def load_calibration_result(tx: Tx, options: Agree) -> CalibrationResult | None:
 
 
 def _measure(tx: Tx, state: CalibrationState, options: Agree) -> CalibrationResult:
-    """Measure a calibration in a transaction that is under way; over its whole batch, not column by column."""
     options = with_fitting_bins(tx, state.first, replace(options, blocks=None, metadata=None))
     first = judgements.current_labels(tx, "cell_id", "answer_id", of=state.first)
     is_open = state.phase is not Phase.ANSWER
@@ -213,11 +194,9 @@ def _measure(tx: Tx, state: CalibrationState, options: Agree) -> CalibrationResu
 
 
 def _n_differing(tx: Tx, answers: pd.DataFrame) -> int:
-    """Number of cells on which not all answers are the same, in whichever round they were given."""
-    ids, at = np.unique(answers["answer_id"].to_numpy(np.int64), return_inverse=True)
-    values = np.array(rounds.answer_values(tx, ids.tolist()), object)
-    n_different = answers.assign(value=values[at] if len(ids) else []).groupby("cell_id")["value"].nunique()
-    return int((n_different > 1).sum())
+    ids = answers["answer_id"].unique().tolist()
+    values = answers["answer_id"].map(dict(zip(ids, rounds.answer_values(tx, ids), strict=True)))
+    return int((values.groupby(answers["cell_id"]).nunique() > 1).sum())
 
 
 def _figures(block: AgreementBlock) -> dict[str, Figure]:
@@ -234,9 +213,8 @@ _ENDS = re.compile(r"(?<=[.!?؟。])\s+")
 
 @dataclass(frozen=True)
 class Flag:
-    """A decision on which somebody noted that the guidelines should say more; `stands` while it is the newest one.
-
-    `sentence` is that of the guidelines at which a lead has put it; empty where nobody has.
+    """A decision on which somebody noted that the guidelines should say more; `stands` while it is the newest one, and
+    `sentence` is that of the guidelines at which a lead has put it, if one has.
     """
 
     cell_id: int
@@ -253,21 +231,15 @@ class Flag:
 def load_flags(tx: Tx) -> list[Flag]:
     """The flags of the grid, newest first."""
     names: dict[int | None, str] = {None: "discarded", **{choice.code: choice.name for choice in scheme_of(tx)}}
-    sentences = settings.of_stage(tx, STAGE)
-    return [
-        Flag(
-            to_public_number(row.cell_id),
-            row.hs,
-            row.cn,
+    flags, sentences = list[Flag](), settings.of_stage(tx, STAGE)
+    for row in activity_log.flagged_decisions(tx):
+        number, outcome = (
+            grids.to_public_number(row.cell_id),
             "taken back" if row.rule in UNDECIDED else names[row.code],
-            row.by,
-            row.note,
-            row.at,
-            row.stands,
-            sentences.get(str(to_public_number(row.cell_id)), ""),
         )
-        for row in activity_log.flagged_decisions(tx)
-    ]
+        about = row.by, row.note, row.at, row.stands
+        flags.append(Flag(number, row.hs, row.cn, outcome, *about, sentences.get(str(number), "")))
+    return flags
 
 
 def split_sentences(body: str) -> list[str]:
@@ -283,12 +255,8 @@ def guideline_sentences(grid: GridContext) -> list[str]:
 
 
 def place_flag(grid: GridContext, pair: int, sentence: str) -> RunRecord:
-    """Note at which sentence of the guidelines a flagged pair asks for more; an empty one takes that back.
-
-    The flag stays there when the guidelines change, and its page says when the sentence is there no more.
-
-    Raises:
-        InputError: the pair is not flagged, or the guidelines in force have no such sentence.
+    """Note at which sentence of the guidelines a flagged pair asks for more; an empty one takes that back. Raises
+    InputError where the pair is not flagged, or the guidelines in force have no such sentence.
     """
     with grid._store.write() as tx:
         if pair not in {flag.cell_id for flag in load_flags(tx)}:

@@ -25,26 +25,14 @@ from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.labels import label_reader
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import (
-    GridContext,
-    begin_run,
-    has_saved_options,
-    is_planned,
-    lease_minutes,
-    load_opaque_ids,
-    scheme_of,
-)
+from fcpair.steps.base.context import GridContext, begin_run, is_planned, lease_minutes, load_opaque_ids, scheme_of
 from fcpair.steps.base.text_digests import digester
 from fcpair.steps.people import reassignment
-from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.tallies import look_again
-from fcpair.steps.rules.wording import sheet_headings
-from fcpair.store import Tx, people
+from fcpair.steps.rules import permissions, rule_decisions, tallies, wording
+from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
-from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import cells, grids, texts
-from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.oversight import build_progress, runs, settings
 
 DISMISS = "dismiss"  # the stage of runs that let somebody go whose answers are set aside
@@ -55,19 +43,25 @@ FROM_FILES = "from_files"  # the settings that say which rounds of a planned gri
 
 
 def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add `cell_id`, `person_id` and `assignment_id` to each row, or an error; leave out who was dismissed.
-
-    Somebody may have changed roles since pairs were assigned; where none were, the role says who may answer.
+    """Add `cell_id`, `person_id` and `assignment_id` to each row, or an error; leave out who was dismissed. Where no
+    pairs were assigned, the role says who may answer, and answers bring their own assignments; else `position` is where
+    each was.
     """
     locate_cells(tx, incoming)
-    role = round_.role
-    ids_by_name = {one.name: one.id for one in people.people(tx, role if _is_unassigned(tx, round_) else None)}
+    unit, role, has_leases = incoming.of.number, round_.role, lease_minutes(tx, round_) is not None
+    if not is_planned(tx):
+        is_unassigned = round_.counts and not settings.of_stage(tx, Assign.stage)
+    else:  # or only what files had brought was assigned
+        is_from_files = round_.name in settings.of_stage(tx, FROM_FILES)
+        is_unassigned = not has_leases and (is_from_files or not assignments.n_by_status(tx, round_))
+    incoming.brings_work = is_unassigned and not round_.options.calibrates
+    ids_by_name = {person.name: person.id for person in people.people(tx, role if incoming.brings_work else None)}
     hint_by_folded = {name.casefold(): f"did you mean `{name}`?" for name in reversed(ids_by_name)}
-    listed, person = f"there are {', '.join(ids_by_name) or 'none'}", incoming.rows["person"]
-    is_unknown = (~person.isin(ids_by_name) & (person != "")).to_numpy()
-    messages = (f"no {role} is called `{name}`; {hint_by_folded.get(name.casefold(), listed)}" for name in person)
+    listed, names = f"there are {', '.join(ids_by_name) or 'none'}", incoming.rows["person"]
+    is_unknown = (~names.isin(ids_by_name) & (names != "")).to_numpy()
+    messages = (f"no {role} is called `{name}`; {hint_by_folded.get(name.casefold(), listed)}" for name in names)
     incoming.add_findings(is_unknown, messages)
-    incoming.rows = incoming.rows.assign(person_id=person.map(ids_by_name).fillna(NOBODY).astype("int64"))
+    incoming.rows = incoming.rows.assign(person_id=names.map(ids_by_name).fillna(NOBODY).astype("int64"))
     is_waiting = incoming.rows["person_id"].isin(permissions.unqualified(tx, round_, ids_by_name.values())).to_numpy()
     hint = "and nobody answers before that; `fcpair people qualified` shows how far people are"
     incoming.refuse(is_waiting, f"{{person}} has not qualified, {hint}")
@@ -78,7 +72,23 @@ def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
         incoming.notes.append(f"{name} was dismissed, so the answers of {name} are left out ({len(rows):,})")
     if is_dismissed.any():
         incoming.keep_rows(~is_dismissed.to_numpy(np.bool_))
-    _add_assignments(tx, incoming, round_)
+    rows, key = incoming.rows, ["cell_id", "person_id"]
+    is_identified = (rows[key] != NOBODY).all(axis="columns").to_numpy()
+    if incoming.brings_work:
+        _refuse_ineligible(tx, incoming, is_identified, round_)
+        reassignment.assign_missing(tx, rows[is_identified], round_)
+    elif has_leases:
+        answered = rows[is_identified][key].drop_duplicates()
+        existing = pd.MultiIndex.from_frame(assignments.assignments(tx, round_)[key])
+        new_pairs = answered[~pd.MultiIndex.from_frame(answered).isin(existing)].to_numpy(np.int64)
+        leases.take_slots_of_cells(tx, round_, *new_pairs.T)
+    matched_rows = rows.merge(assignments.assignments(tx, round_)[["id", *key, "position"]], on=key, how="left")
+    is_stray = is_identified & matched_rows["id"].isna().to_numpy()
+    cause = f"these {unit}s were not assigned to the person named"
+    incoming.refuse(is_stray, f"{unit} {{pair}} was not assigned to {{person}}", cause)
+    incoming.rows = rows.assign(assignment_id=matched_rows["id"].fillna(NOBODY).astype("int64"))
+    if not (incoming.brings_work or has_leases):  # else they stand in the order of the file
+        incoming.rows["position"] = matched_rows["position"]
 
 
 def record_answers(
@@ -100,59 +110,53 @@ def record_answers(
     save_answers(tx, earlier_answers, Origin.IMPORTED, run_id)
     for origin, rows in new_answers.groupby("origin"):
         save_answers(tx, rows, Origin(str(origin)), run_id)
-    is_skip = new_answers[_answer_column(new_answers)] == NO_CODE
+    answers_given = new_answers["code" if "code" in new_answers.columns else "answer_id"]
+    answered_ids = new_answers["assignment_id"][answers_given != NO_CODE]
     control_ids = [
         assignments.assignments(tx, control_round)["id"]
         for control_round in rounds.of_known_pairs(tx, round_, Known.CONTROLS)
     ]
-    n_skips = int(is_skip.sum())
-    n_controls = sum(int(new_answers[~is_skip]["assignment_id"].isin(ids).sum()) for ids in control_ids)
+    n_skips = len(new_answers) - len(answered_ids)
+    n_controls = sum(int(answered_ids.isin(ids).sum()) for ids in control_ids)
     counts: dict[str, Any] = {
-        "answers": len(new_answers) - n_skips - n_controls,
+        "answers": len(answered_ids) - n_controls,
         "skips": n_skips,
         "already_there": len(answers) - len(new_answers),
-        **({"controls": n_controls} if n_controls else {}),
-        **({"earlier": len(earlier_answers)} if len(earlier_answers) else {}),
-    }
+    } | {name: n for name, n in (("controls", n_controls), ("earlier", len(earlier_answers))) if n}
     counts |= reassignment.reassign(tx, seed=0) if n_skips else {}
     question = closed_question(form_of(round_.form))
     # where codes are not themselves the names of choices
-    cells = [strip_zero_decimals(cell.strip()) for column in incoming.said.values() for cell in column]
-    n_by_cell = Counter(cells)
+    n_by_cell = Counter(strip_zero_decimals(cell.strip()) for column in incoming.said.values() for cell in column)
     readings = [
         f"{choice.code} as {choice.name} ({n_by_cell[str(choice.code)]:,})"
         for choice in question or ()
         if str(choice.code) in n_by_cell and choice.name != str(choice.code)
     ]
-    notes = [
-        *((f"codes were read as labels: {', '.join(readings)}",) if readings else ()),
-        *sorted_column_notes(incoming),
-        *incoming.notes,
-    ]
+    notes = [f"codes were read as labels: {', '.join(readings)}"] if readings else []
+    notes += [*sorted_column_notes(incoming), *incoming.notes]
     if round_.counts and question:
         cell_ids = new_answers["cell_id"].unique().tolist()
         counts |= rule_decisions.apply_policy(tx, cell_ids)
         n_lost = len({*cell_ids} & {*judgements.lost_verdicts(tx)})
-        notes += look_again(len(rule_decisions.stale_decisions(tx, cell_ids)), n_lost)
+        notes += tallies.look_again(len(rule_decisions.stale_decisions(tx, cell_ids)), n_lost)
     return replace(runs.end_run(tx, run_id, counts), notes=tuple(notes))
 
 
 def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
-    """A sentence on each column of a person's answers that is sorted, while its rows are still in the order of their
-    cells, or in that in which they were assigned: so it seems to have been sorted apart from them.
+    """A sentence on each column of a person's answers that is sorted while its rows are still in the order of their
+    cells, or as assigned: so it seems to have been sorted apart from them.
     """
-    rows = incoming.rows.reset_index(drop=True)
+    rows, notes = incoming.rows.reset_index(drop=True), list[str]()
     orders = [rows[name] for name in ("pair", "position") if name in rows.columns]
-    notes = []
     for name, person_rows in rows.groupby("person", sort=False):
         if any(is_ascending(order[person_rows.index].tolist()) for order in orders):
-            columns = [
-                column
+            notes += [
+                sorted_column_sentence(
+                    f"`{column}` of {name!s}" if name else f"`{column}`", len(person_rows), f"{incoming.of.number}s"
+                )
                 for column, cells in incoming.said.items()
                 if is_sorted([cells[index] for index in person_rows.index])
             ]
-            named = (f"`{column}` of {name!s}" if name else f"`{column}`" for column in columns)
-            notes += [sorted_column_sentence(name, len(person_rows), f"{incoming.of.number}s") for name in named]
     return tuple(f"{note}. Compare some with their texts; import a corrected file with --supersede" for note in notes)
 
 
@@ -162,85 +166,28 @@ def sorted_column_sentence(column: str, n: int, unit: str) -> str:
     return f"{sentence}: if it was sorted on its own, its {n:,} answers are next to the wrong {unit}"
 
 
-def _answer_column(rows: pd.DataFrame) -> str:
-    """The column that says what was answered: its code, or its id."""
-    return "code" if "code" in rows.columns else "answer_id"
-
-
-def _add_assignments(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add `assignment_id` to each row, and an error where the pair was not assigned to that person, unless nothing was
-    assigned: then answers bring their own assignments. Else `position` is where it was assigned.
-    """
-    rows = incoming.rows
-    is_identified = ((rows["cell_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
-    incoming.brings_work = _is_unassigned(tx, round_)
-    if incoming.brings_work:
-        _refuse_ineligible(tx, incoming, is_identified, round_)
-        reassignment.assign_missing(tx, rows[is_identified], round_)
-    elif lease_minutes(tx, round_) is not None:
-        answered = rows[is_identified][["cell_id", "person_id"]].drop_duplicates()
-        existing_pairs = assignments.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
-        new_pairs = answered[~answered.set_index(["cell_id", "person_id"]).index.isin(existing_pairs)]
-        leases.take_slots_of_cells(
-            tx, round_, new_pairs["cell_id"].to_numpy(np.int64), new_pairs["person_id"].to_numpy(np.int64)
-        )
-    assigned_rows = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position"]]
-    matched_rows = rows.merge(assigned_rows, on=["cell_id", "person_id"], how="left")
-    is_stray, unit = is_identified & matched_rows["id"].isna().to_numpy(), incoming.of.number
-    cause = f"these {unit}s were not assigned to the person named"
-    incoming.refuse(is_stray, f"{unit} {{pair}} was not assigned to {{person}}", cause)
-    incoming.rows = rows.assign(assignment_id=matched_rows["id"].fillna(NOBODY).astype("int64"))
-    if not incoming.brings_work and lease_minutes(tx, round_) is None:  # else they stand in the order of the file
-        incoming.rows["position"] = matched_rows["position"]
-
-
-def point_at_known_answers(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Let answers to control pairs, whose round has answers of its own, be those; they say the same."""
-    for control_round in rounds.of_known_pairs(tx, round_, Known.CONTROLS):
-        own_ids = rounds.answer_ids(tx, control_round.id)
-        own_id_by_id = {at: own_ids[code] for code, at in rounds.answer_ids(tx, round_.id).items()}
-        control_ids = assignments.assignments(tx, control_round)["id"]
-        rows = incoming.rows
-        is_control = rows["assignment_id"].isin(control_ids) & rows["answer_id"].isin(own_id_by_id)
-        rows.loc[is_control, "answer_id"] = rows.loc[is_control, "answer_id"].map(own_id_by_id)
-
-
 def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, round_: Round) -> None:
-    """Add a finding where somebody may not answer a cell that was dealt to nobody."""
-    rows, unit = incoming.rows, incoming.of.number
-    is_checker = is_identified & permissions.has_checked(tx, rows["cell_id"], rows["person_id"])
+    rows, unit, key = incoming.rows, incoming.of.number, ["cell_id", "person_id"]
+    validated = assignments.assignments(tx, rounds.validation(tx))[key]
+    checked = pd.MultiIndex.from_frame(pd.concat([validated, adjudications.people_who_decided(tx)]))
+    is_checker = is_identified & pd.MultiIndex.from_frame(rows[key]).isin(checked)
     sentence = f"{{person}} validates or decided {unit} {{pair}}, so cannot label it"
     incoming.refuse(is_checker, sentence, f"people who validate or decided a {unit} cannot label it")
     if not is_planned(tx):
         return
-    identified_rows = rows[is_identified]
-    ids, column = np.unique(identified_rows["person_id"].to_numpy(np.int64), return_inverse=True)
+    cell_ids, person_ids = rows.loc[is_identified, key].to_numpy(np.int64).T
+    ids, column = np.unique(person_ids, return_inverse=True)
     candidates = [open_slots.Candidate(id_, 0, ()) for id_ in ids.tolist()]
-    ineligible = reassignment.ineligibility_matrix(
-        tx, identified_rows["cell_id"].to_numpy(np.int64), candidates, round_, first_assignment=True
-    )
+    ineligible = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_, first_assignment=True)
     is_ineligible = np.zeros(len(rows), np.bool_)
-    is_ineligible[is_identified] = ineligible[np.arange(len(identified_rows)), column]
+    is_ineligible[is_identified] = ineligible[np.arange(len(column)), column]
     reason = "people who made a row, wrote or answered it before, or have not passed the pilot cannot answer it"
     incoming.refuse(is_ineligible & ~is_checker, f"{{person}} may not answer {unit} {{pair}}: {reason}", reason)
 
 
-def _is_unassigned(tx: Tx, round_: Round) -> bool:
-    """Return whether answers bring their own work: nothing was dealt in the round, or only what files had brought."""
-    if round_.options.calibrates:
-        return False
-    if not is_planned(tx):
-        return round_.counts and not has_saved_options(tx, Assign)
-    if lease_minutes(tx, round_) is not None:
-        return False
-    return round_.name in settings.of_stage(tx, FROM_FILES) or not assignments.n_by_status(tx, round_)
-
-
 def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, supersede: bool) -> None:
-    """Add `is_new` to each row, and an error where another answer is there that it may not supersede.
-
-    A person's answer takes the place of an equal simulated one unasked, as it overrides nobody; the reverse is an
-    answer that differs.
+    """Add `is_new` to each row, and an error where another answer is there that it may not supersede: of a person, also
+    a simulated one that says the same; what a person gives takes the place of that.
     """
     rows = incoming.rows
     current_answers = judgements.current_answers(tx, round_, *COMPARED).set_index("assignment_id")
@@ -277,7 +224,7 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> 
     """Add a run's judgements (`assignment_id`, `code` or `answer_id`, -1 for a skip, `note`, ...), their work done."""
     if answers.empty:
         return
-    answer_column = _answer_column(answers)
+    answer_column = "code" if "code" in answers.columns else "answer_id"
     is_skipped = answers[answer_column] == NO_CODE
     extra_columns = [name for name in ("own_code", "adjudication_id", "seconds", "at") if name in answers.columns]
     rows = answers[["assignment_id", "note", *extra_columns]].assign(skipped=is_skipped, run_id=run_id)
@@ -289,12 +236,11 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> 
 
 
 def import_labels(grid: GridContext, path: Source, *, supersede: bool = False) -> RunRecord:
-    """Record the labels of a file or a frame: filled-in sheets, or a long table made elsewhere.
-
-    `supersede` lets a different label replace an earlier one as the current one.
+    """Record the labels of a file or a frame: filled-in sheets, or a long table made elsewhere. `supersede` lets a
+    different label replace an earlier one as the current one.
     """
     with grid._store.write() as tx:
-        read_word, headings = label_reader(scheme_of(tx)), sheet_headings(tx, PAIR_COLUMNS)
+        read_word, headings = label_reader(scheme_of(tx)), wording.sheet_headings(tx, PAIR_COLUMNS)
         incoming = read_answers(path, read_word, person="annotator", answer="label", headings=headings)
         round_ = rounds.with_known_pairs(tx, rounds.primary(tx))
         identify_rows(tx, incoming, round_)
@@ -303,24 +249,19 @@ def import_labels(grid: GridContext, path: Source, *, supersede: bool = False) -
 
 
 def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False) -> RunRecord:
-    """Record the verdicts of a file or a frame: filled-in sheets, or a long table made elsewhere.
-
-    `supersede` lets a different verdict replace an earlier one as the current one.
-    """
+    """Record the verdicts of a file or a frame, as `import_labels` does labels."""
     with grid._store.write() as tx:
         # as was dealt; its columns say it where both were
         kinds = assignments.blind_kinds(tx) or {validate.is_blind(tx)}
         blind = kinds.pop() if len(kinds) == 1 else OWN_LABEL in read_table(path).columns
         read_word = label_reader(scheme_of(tx)) if blind else validate.read_verdict
         answer, shown = (OWN_LABEL, "") if blind else (VERDICT, "label")
-        incoming = read_answers(
-            path, read_word, person="validator", answer=answer, shown=shown, headings=sheet_headings(tx, PAIR_COLUMNS)
-        )
+        headings = wording.sheet_headings(tx, PAIR_COLUMNS)
+        incoming = read_answers(path, read_word, person="validator", answer=answer, shown=shown, headings=headings)
         round_ = rounds.validation(tx)
         identify_rows(tx, incoming, round_)
-        is_blind_by_id = assignments.assignments(tx, rounds.validation(tx)).set_index("id")["blind"]
-        rows = incoming.rows
-        has_other_kind = (rows["assignment_id"].map(is_blind_by_id) == (not blind)).to_numpy()
+        is_blind_by_id = assignments.assignments(tx, round_).set_index("id")["blind"]
+        has_other_kind = (incoming.rows["assignment_id"].map(is_blind_by_id) == (not blind)).to_numpy()
         kind, column = ("with its label shown", VERDICT) if blind else ("blind", OWN_LABEL)
         clause = f"assigned {kind}; give `{column}` in a separate file"
         incoming.refuse(has_other_kind, f"pair {{pair}} was {clause}", f"these pairs were {clause}")
@@ -337,7 +278,6 @@ def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False)
 
 
 def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
-    """Add a finding where the pair of a new verdict has another label than the sheet shows, or none."""
     rows = incoming.rows
     names, question = validate.label_names(tx), scheme_of(tx)
 
@@ -372,11 +312,10 @@ def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
         tables = [
             judgements.current_answers(tx, round_, *read).assign(known=round_.options.known) for round_ in answer_rounds
         ]
-        answers = pd.concat(tables, ignore_index=True)
+        answers = pd.concat(tables, ignore_index=True).rename(columns={"at": "time"})
         sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
-    label = answers["code"].astype("Int64").map(names).astype(object)
-    answers["label"] = label.where(~answers["skipped"], SKIP)
-    answers = answers.join(sides, on="cell_id").assign(pair=to_public_number(answers["cell_id"]), time=answers["at"])
+    answers["label"] = answers["code"].astype("Int64").map(names).astype(object).where(~answers["skipped"], SKIP)
+    answers = answers.join(sides, on="cell_id").assign(pair=grids.to_public_number(answers["cell_id"]))
     columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
     return answers[[*columns, "known"] if known else columns]
 
@@ -398,29 +337,26 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
         cell_id = cell_id_by_texts.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
         names = [f"`{_shorten(hs)}` x `{_shorten(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
     else:
-        ids = to_cell_id(tx, rows["pair"])
+        ids = grids.to_cell_id(tx, rows["pair"])
         known_cells = cells.by_id(tx, ids).set_index("cell_id")
         cell_id = ids.where(ids.isin(known_cells.index)).to_numpy()
         names = rows["pair"].astype(str).tolist()
         _compare_texts(tx, incoming, sides, ids, known_cells)
     is_outside = pd.isna(cell_id)
     is_unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
-    by_words = incoming.by_text and WRITTEN in kinds.values()
+    by_words = incoming.by_text and rounds.WRITTEN in kinds.values()
     ambiguity_note = ", or its text occurs in several cells; give the number of the cell" if by_words else ""
     messages = (f"{unit} {name} is not in the grid{ambiguity_note}" for name in names)
     incoming.add_findings(is_outside & ~is_unreadable, messages, cause=f"these {unit}s are not in the grid")
     ids = pd.Series(cell_id).fillna(NOBODY).astype("int64")
-    incoming.rows = rows.assign(cell_id=ids, pair=to_public_number(ids).where(ids != NOBODY, rows["pair"]))
+    incoming.rows = rows.assign(cell_id=ids, pair=grids.to_public_number(ids).where(ids != NOBODY, rows["pair"]))
 
 
 def _text_ids_by_digest(tx: Tx, kind: str) -> dict[str, int]:
-    """The id of every text of one kind by what a file says of it; of what was written, those of the grid whose words
-    alone tell them apart.
-    """
-    if kind != WRITTEN:
+    """The id of every text of a kind by its digest; of what was written, those of the grid whose digest is unique."""
+    if kind != rounds.WRITTEN:
         return texts.text_ids(tx, kind)
-    grid_texts = cells.texts_of_grid(tx)
-    grid_texts = grid_texts[grid_texts["kind"] == kind]
+    grid_texts = cells.texts_of_grid(tx).query("kind == @kind")
     digests = grid_texts["body"].map(digester(tx))
     is_unique = ~digests.duplicated(keep=False)
     return dict(zip(digests[is_unique], grid_texts["text_id"][is_unique], strict=True))
@@ -434,9 +370,6 @@ def letters(text: str) -> str:
 def _compare_texts(
     tx: Tx, incoming: ImportedAnswers, sides: pd.DataFrame, ids: pd.Series[int], known_cells: pd.DataFrame
 ) -> None:
-    """Add an error where the text beside a number is not that pair's: a spreadsheet program changed it, the texts were
-    sorted apart from their numbers, or the sheet is of another study, of which no text fits.
-    """
     rows, changes = incoming.rows, dict[int, str]()
     n_fitting, n_moved = 0, 0
     for side, column, kind in zip((HS, CN), incoming.of.sides, grids.side_kinds(tx), strict=True):
@@ -467,8 +400,7 @@ def _compare_texts(
 
 def describe_change(column: str, was: str, found: str) -> str:
     """Say in short what a cell of a column was and is, from a little before where they differ."""
-    same = takewhile(lambda signs: signs[0] == signs[1], zip(was, found, strict=False))
-    start = max(sum(1 for _ in same) - 10, 0)
+    start = max(sum(1 for _ in takewhile(lambda signs: signs[0] == signs[1], zip(was, found, strict=False))) - 10, 0)
     old, new = (("…" if start else "") + _shorten(text[start:]) for text in (was, found))
     return f"`{column}` was `{old}` and is `{new}`"
 

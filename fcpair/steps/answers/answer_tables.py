@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -11,24 +13,20 @@ from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns, ImportedAnswers, read_forms
 from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
-from fcpair.records import Role, Round, RunRecord
+from fcpair.records import Known, Role, Round, RunRecord
 from fcpair.stages.answers.curation import TextChange
 from fcpair.stages.assignment.plan import CHANGE_COLUMNS
 from fcpair.stages.corpus.text_identity import fold_name
-from fcpair.stages.questions import IRRECONCILABLE, Form
-from fcpair.stages.questions.text_question import REJECTED
+from fcpair.stages.questions import IRRECONCILABLE, Form, text_question
 from fcpair.steps.answers import answer_import, curation
 from fcpair.steps.base.answer_values import answer_numbers, form_of, to_client
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext, is_planned, need_cells, need_labels, scheme_of
-from fcpair.steps.rules import text_checks
-from fcpair.steps.rules.wording import sheet_headings
+from fcpair.steps.rules import text_checks, wording
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import authorship, judgements, refused_texts
-from fcpair.store.assignment import rounds
-from fcpair.store.assignment.rounds import WRITTEN
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids, sides
-from fcpair.store.corpus.grids import to_public_number
 
 EXTRA_COLUMNS = ("seconds", "time", "note", "origin")
 ORIGINAL = "original"  # the column of a sheet that shows a text to be edited
@@ -48,35 +46,33 @@ def export_answers(grid: GridContext, round: str | None = None, *, known: bool =
     rejected). They come of comparing with the text as it is now, and are empty for a skip, or where it was taken back.
 
     With `known`, answers to known pairs come behind the others, marked in a column `known`: qualification or controls.
-
-    Raises:
-        UnknownIdError: no such round.
+    Raises UnknownIdError for no such round.
     """
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
         if not known:
             return answers_table(tx, round_)
         answer_rounds = (round_, *rounds.of_known_pairs(tx, round_))
-        tables = [answers_table(tx, one).assign(known=one.options.known) for one in answer_rounds]
+        tables = [answers_table(tx, answered).assign(known=answered.options.known) for answered in answer_rounds]
         return pd.concat(tables, ignore_index=True)
 
 
 def export_texts(grid: GridContext, round: str | None = None) -> pd.DataFrame:
     """Export what was written or answered in a round, as `export_answers` does but without skips, for looking at texts.
 
-    Behind `row` is `row_number`, from 1, since several rows may have the same words. Where a text was rejected, the
-    column that would have it is empty, as there is no text. Raises UnknownIdError for a round that there is not.
+    Behind `row` is `row_number`, from 1, since several rows may have the same words. The column of a text that was
+    rejected is empty. Raises UnknownIdError for no such round.
     """
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
         table = answers_table(tx, round_)
         pairs = cells.by_id(tx, grids.cell_range(tx).first + table["cell"])
         row_number = cells.places_of(tx, pairs) // cells.shape(tx)[1] + 1
-    row_numbers = pd.Series(row_number, to_public_number(pairs["cell_id"]))
+    row_numbers = pd.Series(row_number, grids.to_public_number(pairs["cell_id"]))
     table.insert(list(table.columns).index("row") + 1, "row_number", table["cell"].map(row_numbers))
     table = table[~table["skipped"]].reset_index(drop=True)
     if edits := form_of(round_.form).edited_question:
-        table.loc[table["act"] == REJECTED, edits[0]] = ""
+        table.loc[table["act"] == text_question.REJECTED, edits[0]] = ""
     return table
 
 
@@ -84,24 +80,20 @@ def export_refusals(grid: GridContext, round: str | None = None) -> pd.DataFrame
     """Export what checks refused of texts sent in a round, oldest first; without a name, in the round that counts.
 
     Columns: `cell`, `by`, `rule`, `version` (of the rule), `score` (a number of words, a probability or a similarity;
-    NaN where a rule has none), `text` (empty unless its writer lets it be kept), `time`.
-
-    Raises:
-        UnknownIdError: no such round.
+    NaN where a rule has none), `text` (empty unless its writer lets it be kept), `time`. Raises UnknownIdError for no
+    such round.
     """
     with grid._store.read() as tx:
         rows = refused_texts.table(tx, rounds.by_name(tx, round))
-    rows.insert(0, "cell", to_public_number(rows.pop("cell_id")))
+    rows.insert(0, "cell", grids.to_public_number(rows.pop("cell_id")))
     return rows
 
 
 def export_replies(grid: GridContext, round: str) -> pd.DataFrame:
     """Every reply that models ever gave in a round, verbatim, oldest first; what was asked again has several.
 
-    Columns: `cell`, `by`, `run` (its number), `reply`, `marks` (separated by semicolons).
-
-    Raises:
-        UnknownIdError: no such round.
+    Columns: `cell`, `by`, `run` (its number), `reply`, `marks` (separated by semicolons). Raises UnknownIdError for no
+    such round.
     """
     with grid._store.read() as tx:
         return replies_table(tx, rounds.by_name(tx, round))
@@ -110,13 +102,13 @@ def export_replies(grid: GridContext, round: str) -> pd.DataFrame:
 def replies_table(tx: Tx, round_: Round) -> pd.DataFrame:
     """Every reply of models in a round, as `export_replies` has it."""
     rows = refused_texts.reply_table(tx, round_)
-    rows.insert(0, "cell", to_public_number(rows.pop("cell_id")))
+    rows.insert(0, "cell", grids.to_public_number(rows.pop("cell_id")))
     return rows.assign(marks=["; ".join(marks) for marks in rows["marks"]])
 
 
 def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
     """Everybody's current answer in a round, as `export_answers` has it."""
-    forms = [form_of(rounds.form(tx, item)) for item in round_.ids]
+    forms = [form_of(rounds.form(tx, form_id)) for form_id in round_.ids]
     answers = judgements.current_answers(
         tx, round_, "cell_id", "annotator", "value", "skipped", "seconds", "note", "origin", "at"
     )
@@ -126,65 +118,49 @@ def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
     form_by_names = {frozenset(name for name, _ in form.questions): form for form in reversed(forms)}
     form_by_value = {value: form_by_names[frozenset(json.loads(value))] for value in answers["value"].dropna().unique()}
     answers_by_value = {value: form.names(form.load(value)) for value, form in form_by_value.items()}
-    empty_answers = {question: "" for form in forms for question, _ in form.questions}
-    table = located.assign(
-        cell=to_public_number(answers["cell_id"]),
-        row=located["hs_id"].map(bodies),
-        column=located["cn_id"].map(bodies),
-        by=answers["annotator"],
-        time=answers["at"],
-    )
-    for question in empty_answers:
-        table[question] = [answers_by_value.get(value, empty_answers).get(question, "") for value in answers["value"]]
+    questions = dict.fromkeys(name for form in forms for name, _ in form.questions)
+    columns: dict[str, Any] = {
+        "cell": grids.to_public_number(answers["cell_id"]),
+        "row": located["hs_id"].map(bodies),
+        "column": located["cn_id"].map(bodies),
+    }
+    answered: dict[str, Any] = {
+        name: [answers_by_value.get(value, {}).get(name, "") for value in answers["value"]] for name in questions
+    }
     if round_.role is Role.MODEL and (marks_by_answer := refused_texts.reply_marks(tx, round_)):
         pairs = zip(answers["cell_id"], answers["annotator"], strict=True)
-        table["marks"] = ["; ".join(marks_by_answer.get(pair, ())) for pair in pairs]
-        empty_answers = {**empty_answers, "marks": ""}
-    row_columns = {
-        name: item for name, item in _row_columns(tx, located["hs_id"].tolist()).items() if name not in empty_answers
-    }
-    changes = _changes(tx, round_, answers)
-    table = table.assign(**row_columns, **changes)
-    return table[["cell", "row", "column", *row_columns, "by", "skipped", *empty_answers, *changes, *EXTRA_COLUMNS]]
-
-
-def _changes(tx: Tx, round_: Round, answers: pd.DataFrame) -> dict[str, list[str] | pd.Series[int]]:
-    """The columns about what was done with each text; none where the round edits nothing."""
-    if not round_.options.edits:
-        return {}
-    originals = authorship.originals(tx, round_)
-    changes = [change or TextChange(None) for change in curation.text_changes(form_of(round_.form), answers, originals)]
-    distances = (
-        pd.Series([getattr(change, name) for change in changes], index=answers.index, dtype="Int64")
-        for name in ("words", "characters")
-    )
-    columns = [originals.get(cell, "") for cell in answers["cell_id"]], [str(change.act or "") for change in changes]
-    return dict(zip((ORIGINAL, *CHANGE_COLUMNS), (*columns, *distances), strict=True))
+        answered["marks"] = ["; ".join(marks_by_answer.get(pair, ())) for pair in pairs]
+    about_rows = _row_columns(tx, located["hs_id"].tolist())
+    columns |= {name: values for name, values in about_rows.items() if name not in answered}
+    columns |= {"by": answers["annotator"], "skipped": answers["skipped"], **answered}
+    if round_.options.edits:
+        originals, form = authorship.originals(tx, round_), form_of(round_.form)
+        changes = [change or TextChange(None) for change in curation.text_changes(form, answers, originals)]
+        columns[ORIGINAL] = [originals.get(cell, "") for cell in answers["cell_id"]]
+        distances = ([getattr(change, name) for change in changes] for name in ("words", "characters"))
+        counts = (pd.Series(values, index=answers.index, dtype="Int64") for values in distances)
+        acts = [str(change.act or "") for change in changes]
+        columns |= dict(zip(CHANGE_COLUMNS, (acts, *counts), strict=True))
+    answers = answers.rename(columns={"at": "time"})
+    return pd.DataFrame(columns | {name: answers[name] for name in EXTRA_COLUMNS}, index=answers.index)
 
 
 def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
     """Facts about the text of each row, beside the text, by column; columns that are empty are left out."""
     meta = cells.texts_of_grid(tx).set_index("text_id")["meta"]
-    origins = authorship.origins_of(tx, sorted(set(row_ids))) if WRITTEN in grids.side_kinds(tx) else {}
-    row_origins = [origins.get(origin) for origin in row_ids]
-    metadata = [
-        {**(origin.meta if origin else {}), **meta[row]} for origin, row in zip(row_origins, row_ids, strict=True)
-    ]
-    columns = {
-        name: [getattr(origin, name) if origin else "" for origin in row_origins] for name in ("answered", "written_as")
-    }
-    sources = [
-        origin.source if origin else str(about.get("source", ""))
-        for origin, about in zip(row_origins, metadata, strict=True)
-    ]
-    columns |= {"source": sources, "group": [str(about.get("group", "")) for about in metadata]}
+    origins = authorship.origins_of(tx, sorted(set(row_ids))) if rounds.WRITTEN in grids.side_kinds(tx) else {}
+    columns = defaultdict[str, list[str]](list)
+    for row_id in row_ids:
+        origin, about = origins.get(row_id), meta[row_id]
+        columns["answered"].append(origin.answered if origin else "")
+        columns["written_as"].append(origin.written_as if origin else "")
+        columns["source"].append(origin.source if origin else str(about.get("source", "")))
+        columns["group"].append(str({**(origin.meta if origin else {}), **about}.get("group", "")))
     return {name: values for name, values in columns.items() if any(values)}
 
 
 def round_for_files(tx: Tx, grid: str, name: str | None) -> Round:
-    """The round, without a name the one that counts, whose answers people can give in a file; raises StageError for one
-    that models answer, or that checks what was decided.
-    """
+    """The round, without a name the one that counts, whose answers people can give in a file; else StageError."""
     round_ = rounds.by_name(tx, name)
     if round_.role is Role.MODEL:
         raise StageError(
@@ -204,13 +180,13 @@ def import_answers(grid: GridContext, path: Source, round: str | None = None, *,
     """Record the answers of a file or a frame in a round, the one that counts if none is named: filled-in sheets, or a
     long table as `export_answers` has it.
 
-    `supersede` lets a different answer replace an earlier one as the current one. Raises UnknownIdError for a round
-    that there is not, and StageError for one that models answer or that checks what was decided.
+    `supersede` lets a different answer replace an earlier one as the current one. Raises UnknownIdError for no such
+    round, StageError for one that models answer or that checks what was decided.
     """
     with grid._store.read() as tx:
         round_ = round_for_files(tx, grid.grid.name, round)
         form = form_of(round_.form)
-        headings = sheet_headings(tx, CELL_COLUMNS)
+        headings = wording.sheet_headings(tx, CELL_COLUMNS)
         incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "", headings=headings)
         names = [name for name, _ in form.questions]
         column_texts = {fold_name(text) for _, text in sides.bodies(tx, "column")} - {*map(fold_name, names)}
@@ -253,12 +229,16 @@ def record_forms(
         incoming.rows["answer_id"] = answer_numbers(
             tx, round_, form, incoming.rows["answer"].tolist(), incoming.rows["cell_id"].tolist()
         )
-        answer_import.point_at_known_answers(tx, incoming, round_)
+        for control_round in rounds.of_known_pairs(tx, round_, Known.CONTROLS):  # which has answers of its own
+            own_ids, rows = rounds.answer_ids(tx, control_round.id), incoming.rows
+            own_id_by_id = {id_: own_ids[code] for code, id_ in rounds.answer_ids(tx, round_.id).items()}
+            is_control = rows["assignment_id"].isin(assignments.assignments(tx, control_round)["id"])
+            is_control &= rows["answer_id"].isin(own_id_by_id)
+            rows.loc[is_control, "answer_id"] = rows.loc[is_control, "answer_id"].map(own_id_by_id)
         if (earlier := incoming.earlier) is not None:  # whose cells are those of the rows that came later
             later = incoming.rows.loc[earlier["later_row"]]
             numbers = answer_numbers(tx, round_, form, earlier["answer"].tolist(), later["cell_id"].tolist())
-            assignment_ids = later["assignment_id"].to_numpy()
-            incoming.earlier = earlier.assign(assignment_id=assignment_ids, answer_id=numbers)
+            incoming.earlier = earlier.assign(assignment_id=later["assignment_id"].to_numpy(), answer_id=numbers)
         check(tx, incoming)
         answer_import.compare_answers(tx, incoming, round_, supersede=supersede)
         _refuse_not_due(tx, incoming, round_)
@@ -273,22 +253,21 @@ def _refuse_by_text_checks(tx: Tx, incoming: ImportedAnswers, round_: Round, for
     if not text_checks.is_checked(round_):
         return
     rows, refusals = incoming.rows, np.full(len(incoming.rows), "", object)
-    earlier_texts: dict[int, list[str]] = {}
+    earlier_texts = defaultdict[int, list[str]](list)
     for index in np.flatnonzero(rows["is_new"].to_numpy() & ~incoming.has_finding).tolist():
         answer, person_id = rows["answer"].iloc[index], int(rows["person_id"].iloc[index])
         if answer is None or not (text := form.text(answer)):
             continue
-        stored = text_checks.comparison_texts(tx, round_, person_id, int(rows["assignment_id"].iloc[index]))
-        comparison = stored._replace(own=[*stored.own, *earlier_texts.get(person_id, [])])
+        own, often = text_checks.comparison_texts(tx, round_, person_id, int(rows["assignment_id"].iloc[index]))
+        comparison = [*own, *earlier_texts[person_id]], often
         remarks = text_checks.check_answer(round_, to_client(form.store(answer)), comparison, warns=False)
         refusals[index] = " ".join(remark.sentence for remark in remarks if remark.refuses)
-        earlier_texts.setdefault(person_id, []).append(text)
+        earlier_texts[person_id].append(text)
     messages = (f"cell {cell}: {why}" for cell, why in zip(rows["pair"], refusals, strict=True))
     incoming.add_findings(refusals != "", messages)
 
 
 def _refuse_not_due(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add a finding where a newly answered cell waits for an earlier round, or has another text there than is shown."""
     rows, originals = incoming.rows, authorship.originals(tx, round_)
     is_new = rows["is_new"].to_numpy() & ~incoming.has_finding
     is_early = rows["cell_id"].isin(cells_not_due(tx, round_, rows["cell_id"].tolist())).to_numpy() & is_new
@@ -328,7 +307,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
     layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
     located = cells.by_id(tx, decisions["cell_id"]).set_index("cell_id").loc[decisions["cell_id"]]
     bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
-    table = decisions[[]].assign(**{layout.number: to_public_number(decisions["cell_id"])})
+    table = decisions[[]].assign(**{layout.number: grids.to_public_number(decisions["cell_id"])})
     for column, side in zip(layout.sides, ("hs_id", "cn_id"), strict=True):
         table[column] = located[side].map(bodies).to_numpy()
     row_metadata = decisions[[]]
@@ -339,8 +318,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
         row_metadata = rows.loc[located["hs_id"]].reset_index(drop=True)
     question, names = scheme_of(tx), {person.id: person.name for person in people.people(tx)}
     answers = judgements.current_labels(tx, "cell_id", "code")
-    decided_codes = decisions.set_index("cell_id")["code"]
-    is_same = answers["code"] == answers["cell_id"].map(decided_codes)
+    is_same = answers["code"] == answers["cell_id"].map(decisions.set_index("cell_id")["code"])
     columns = (
         decisions["code"].map(question.name, na_action="ignore").fillna(IRRECONCILABLE),
         decisions["rule"],
@@ -355,9 +333,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
 
 
 def layout_of(tx: Tx, path: Source) -> tuple[CellColumns, str]:
-    """Layout of a file of decisions: how it names its cells, and the column with what was decided: `decision`, or where
-    there is none, as what is known of a row may be called so too, `label`.
-    """
+    """Layout of a file of decisions: how it names its cells, and the column with what was decided."""
     cell_columns = [CELL_COLUMNS.number, *CELL_COLUMNS.sides]
     header = read_table(path, optional=[PAIR_COLUMNS.number, *cell_columns, DECISION]).columns
     by_cell = is_planned(tx) and PAIR_COLUMNS.number not in header and not {*header}.isdisjoint(cell_columns)
@@ -370,11 +346,8 @@ ROW, ROW_NUMBER, LANGUAGE = "row", "row_number", "language"
 def export_rows(grid: GridContext) -> pd.DataFrame:
     """The rows of a grid in their order: `row_number` (from 1), `row` (the text), and a column for each metadata key.
 
-    All are strings but the number; a text that has nothing under a key has an empty string there. `language` follows
-    the text where that of any row is known.
-
-    Raises:
-        StageError: the grid has no cells yet.
+    All are strings but the number, empty where a text has nothing under a key. `language` follows the text where that
+    of any row is known. Raises StageError where the grid has no cells yet.
     """
     with grid._store.read() as tx:
         return rows_table(tx, grid.grid.name)
@@ -386,8 +359,7 @@ def rows_table(tx: Tx, name: str) -> pd.DataFrame:
     text_ids = sides.text_ids(tx, "row", drawn=True)
     texts = cells.texts_of_grid(tx).set_index("text_id").loc[text_ids]
     keys = dict.fromkeys(key for meta in texts["meta"] for key in meta if key not in {ROW, ROW_NUMBER, LANGUAGE})
-    metadata = {key: [str(meta.get(key, "")) for meta in texts["meta"]] for key in keys}
-    languages = texts["language"].fillna("").to_list()
-    known_languages = {LANGUAGE: languages} if any(languages) else {}
-    columns = {ROW_NUMBER: range(1, len(text_ids) + 1), ROW: texts["body"].to_list(), **known_languages, **metadata}
-    return pd.DataFrame(columns)
+    columns = {ROW_NUMBER: range(1, len(text_ids) + 1), ROW: texts["body"].to_list()}
+    if any(languages := texts["language"].fillna("").to_list()):
+        columns[LANGUAGE] = languages
+    return pd.DataFrame(columns | {key: [str(meta.get(key, "")) for meta in texts["meta"]] for key in keys})

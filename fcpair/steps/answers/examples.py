@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
@@ -24,22 +26,20 @@ from fcpair.steps.base.text_digests import folding
 from fcpair.steps.rules.tallies import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import examples, judgements
-from fcpair.store.answers.examples import WrittenText
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids, sides
 
 EXAMPLES = "examples"
 COLUMNS = ("row", "rank", "hs", "cn", "type", "score", "used")
 USED_WORDS = {True: "yes", False: "no", None: ""}
-_READ = {said: used for used, said in USED_WORDS.items()}
 _Words = tuple[str, str, str, str]
 
 
 class ExampleReview(NamedTuple):
     """A row of a round with its examples, as somebody reviews it.
 
-    The row is at `place` of `n_rows`, counted from 1; `n_open` rows have examples that nobody has reviewed, of which
-    `next_open` is the place of the next one after this, then from the first; None where no other is.
+    The row is at `place` of `n_rows`, from 1; `n_open` rows have examples that nobody has reviewed, of which the next
+    after this, then from the first, is at `next_open`; None where no other is.
     """
 
     round: str
@@ -57,12 +57,9 @@ def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress
     Each row of that grid brings one: its current text, and of several the one of its first cell. None is an answer to
     the row's own text. To `redo` keeps what was said of examples that are found again.
 
-    Raises:
-        UnknownIdError: no such round.
-        StageError: the round has no examples, its cells are not made, the other grid is not done, they were found
-            already, or models have answered by them.
-        ModelError: the encoder cannot be had.
-        ConflictError: what this rests on changed while texts were encoded.
+    Raises UnknownIdError for no such round; StageError where it has no examples, its cells are not made, the other grid
+    is not done, they were found already, or models have answered by them; ModelError for an encoder that cannot be had;
+    ConflictError where what this rests on changed while texts were encoded.
     """
     with grid._store.read() as tx:
         basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, round, redo=redo))
@@ -87,8 +84,9 @@ def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress
         return replace(note_run(tx, EXAMPLES, params, counts, model.record()), notes=cut.notes)
 
 
-def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> tuple[Round, dict[int, str], list[WrittenText]]:
-    """For what examples are sought, the texts of rows by their ids, and among what."""
+def _load_inputs(
+    tx: Tx, grid: str, name: str, *, redo: bool
+) -> tuple[Round, dict[int, str], list[examples.WrittenText]]:
     round_ = _round_with_examples(tx, grid, name)
     need_cells(tx, grid)
     if n := len(judgements.answered_cells(tx, round_)):
@@ -102,20 +100,19 @@ def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> tuple[Round, di
             f"round `{name}` already has {n:,} examples; `--redo` searches again and keeps the reviews of examples "
             "that it finds again"
         )
-    with grids.on_grid(tx, find_grid(tx, round_.options.examples).id):
+    other_grid = round_.options.examples
+    with grids.on_grid(tx, find_grid(tx, other_grid).id):
         source = rounds.primary(tx)
-        check_done(tx, round_.options.examples, source)
+        check_done(tx, other_grid, source)
     if not (written_texts := examples.current_texts(tx, source)):
         raise StageError(
-            f"no text was written in round `{source.name}` of grid `{round_.options.examples}`, so there are no "
-            "examples"
+            f"no text was written in round `{source.name}` of grid `{other_grid}`, so there are no examples"
         )
     row_ids, row_bodies = sides.text_ids(tx, "row", drawn=True), sides.values(tx, "row", "body", drawn=True)
     return round_, dict(zip(row_ids, row_bodies, strict=True)), written_texts
 
 
 def _round_with_examples(tx: Tx, grid: str, name: str) -> Round:
-    """The round of this name, which has examples."""
     round_ = rounds.by_name(tx, name)
     if not round_.options.examples:
         raise StageError.say(
@@ -127,21 +124,15 @@ def _round_with_examples(tx: Tx, grid: str, name: str) -> Round:
 
 
 def list_examples(grid: GridContext, round: str) -> pd.DataFrame:
-    """The examples of a round, row by row, the nearest first.
+    """The examples of a round, row by row, the nearest first; none where they were not found yet.
 
     Columns: `row` (its text), `rank` (from 1), `hs`, `cn`, `type` (all texts), `score` (cosine similarity, to six
-    decimals) and `used`: `yes`, `no`, or empty where nobody has reviewed it. No rows where they were not found yet.
-
-    Raises:
-        UnknownIdError: no such round.
-        StageError: the round has no examples.
+    decimals) and `used`: `yes`, `no`, or empty where nobody has reviewed it. Raises UnknownIdError for no such round,
+    StageError where it has no examples.
     """
     with grid._store.read() as tx:
         round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, round))
-    rows = [
-        [USED_WORDS[example.used] if column == "used" else getattr(example, column) for column in COLUMNS]
-        for example in round_examples
-    ]
+    rows = ({**example._asdict(), "used": USED_WORDS[example.used]} for example in round_examples)
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -153,10 +144,8 @@ def rounds_with_examples(grid: GridContext) -> list[str]:
 
 def review_example(grid: GridContext, round: str, example_id: int, *, used: bool, by: int) -> None:
     """Note that somebody, by their number, lets an example of a round be used, or does not; the newest word counts.
-
-    Raises:
-        UnknownIdError: no such round, or no such example in it: others may have been found since.
-        StageError: the round has no examples.
+    Raises UnknownIdError for no such round or example, as others may have been found since; StageError as
+    `list_examples`.
     """
     with grid._store.write() as tx:
         round_ = _round_with_examples(tx, grid.grid.name, round)
@@ -170,18 +159,12 @@ def review_example(grid: GridContext, round: str, example_id: int, *, used: bool
 def row_to_review(grid: GridContext, round: str, place: int | None = None) -> ExampleReview | None:
     """A row of a round with its examples: the one at a `place` from 1, else the first that has some to review.
 
-    Where none has, it is the first row; None where no examples were found yet.
-
-    Raises:
-        UnknownIdError: no such round, or no row at that place.
-        StageError: the round has no examples.
+    Where none has, it is the first row; None where no examples were found yet. Raises UnknownIdError for no such round,
+    or no row at that place; StageError where the round has no examples.
     """
     with grid._store.read() as tx:
         round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, round))
-    by_row: dict[int, list[Example]] = {}
-    for example in round_examples:
-        by_row.setdefault(example.row_id, []).append(example)
-    rows = list(by_row.values())
+    rows = [tuple(row_examples) for _, row_examples in groupby(round_examples, lambda example: example.row_id)]
     if not rows:
         return None
     open_places = [position for position, row in enumerate(rows, 1) if any(example.used is None for example in row)]
@@ -194,36 +177,32 @@ def row_to_review(grid: GridContext, round: str, place: int | None = None) -> Ex
             number=len(rows),
         )
     next_open = min((at for at in open_places if at != position), key=lambda at: (at < position, at), default=None)
-    row = tuple(rows[position - 1])
+    row = rows[position - 1]
     return ExampleReview(round, position, len(rows), row[0].row, row, len(open_places), next_open)
 
 
 def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecord:
     """Take in a sheet of a round's examples, as `Grid.examples` has them, in which `used` is filled in: yes or no.
 
-    A row in which it is empty is left out, and what is there already is not written again.
-
-    Raises:
-        UnknownIdError: no such round.
-        StageError: the round has no examples, or they were not found yet.
-        InputError: all findings about the file at once: another word, an example that is not there, two words on one.
+    A row in which it is empty is left out, and what is there already is not written again. Raises UnknownIdError for no
+    such round, StageError where no examples were found, InputError with all that is wrong with the file.
     """
-    table = read_table(path, ("row", "rank", "hs", "cn", "used"), blank=("used",))
+    columns = ("row", "rank", "hs", "cn", "used")
+    table = read_table(path, columns, blank=("used",))
     with grid._store.write() as tx:
         round_ = _round_with_examples(tx, grid.grid.name, round)
-        examples_by_words: dict[_Words, list[Example]] = {}
+        examples_by_words = defaultdict[_Words, list[Example]](list)
         for example in examples_of_round(tx, round_):
-            words = _words_of_example(example.row, example.rank, example.hs, example.cn)
-            examples_by_words.setdefault(words, []).append(example)
+            examples_by_words[_words_of_example(example.row, example.rank, example.hs, example.cn)].append(example)
         if not examples_by_words:
             raise StageError.say("round `%(round)s` has no examples yet; run `fcpair examples find`", round=round)
         place, used_and_line, errors = place_of(table), dict[_Words, tuple[bool, int]](), list[Finding]()
-        for row in table[["row", "rank", "hs", "cn", "used", LINE]].itertuples(index=False, name=None):
-            words, word, line = _words_of_example(*row[:4]), row[4].strip().lower(), row[5]
+        for *row, cell, line in table[[*columns, LINE]].itertuples(index=False, name=None):
+            words, word = _words_of_example(*row), cell.strip().lower()
             if not word:
                 continue
-            if (used := _READ.get(word)) is None:
-                errors.append(Finding(place, line, f"`used` is `{row[4]}`; expected yes or no"))
+            if (used := {"yes": True, "no": False}.get(word)) is None:
+                errors.append(Finding(place, line, f"`used` is `{cell}`; expected yes or no"))
             elif words not in examples_by_words:
                 errors.append(Finding(place, line, "there is no such example in this round; write a new sheet"))
             elif (earlier := used_and_line.setdefault(words, (used, line)))[0] is not used:
@@ -231,26 +210,23 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
         reject(place, errors)
         if not used_and_line:
             raise InputError(f"{place}: `used` is empty in every row; fill in yes or no")
-        used_by_words = {words: used for words, (used, _) in used_and_line.items()}
-        changes = [
-            (example.id, used)
-            for words, used in used_by_words.items()
-            for example in examples_by_words[words]
-            if example.used is not used
+        reviews = [
+            (example, used) for words, (used, _) in used_and_line.items() for example in examples_by_words[words]
         ]
+        changes = [(example.id, used) for example, used in reviews if example.used is not used]
         examples.add_reviews(tx, changes, None)
         n_used = sum(used for _, used in changes)
         counts = {
             "round": round,
             "used": n_used,
             "not_used": len(changes) - n_used,
-            "already_there": sum(len(examples_by_words[words]) for words in used_by_words) - len(changes),
+            "already_there": len(reviews) - len(changes),
             "rows_to_review": len(
                 {example.row_id for example in examples_of_round(tx, round_) if example.used is None}
             ),
         }
-        params = {"grid": grid.grid.name, "round": round, "path": str(path)}
-        run = note_run(tx, f"{EXAMPLES} review", params, counts)
+        run = note_run(tx, f"{EXAMPLES} review", {"grid": grid.grid.name, "round": round, "path": str(path)}, counts)
+    used_by_words = {words: used for words, (used, _) in used_and_line.items()}
     return replace(run, notes=_sorted_column_notes(used_by_words, list(examples_by_words)))
 
 
@@ -288,7 +264,7 @@ def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None
     if not round_examples:
         return f"round `{round_.name}` has no examples yet; run `fcpair examples find {options}`"
     set_aside_ids = examples.ids_without_current_text(tx, round_, source_round(tx, round_))
-    if n := sum(example.id in set_aside_ids for example in usable_examples(round_examples)):
+    if n := sum(example.id in set_aside_ids and example.used is not False for example in round_examples):
         subject = "1 example, whose text was" if n == 1 else f"{n:,} examples, whose texts were"
         return (
             f"round `{round_.name}` has {subject} taken back or replaced in grid `{round_.options.examples}` since; "
@@ -303,20 +279,16 @@ def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None
     return None
 
 
-def usable_examples(round_examples: list[Example]) -> list[Example]:
-    """The examples but those that a person did not let be used."""
-    return [example for example in round_examples if example.used is not False]
-
-
 def prompt_examples(tx: Tx, grid: str, round_: Round) -> dict[int, str]:
-    """The examples of each row of a round as a prompt has them, by the id of the row; StageError where they are not
-    found or reviewed, or the text of one does not stand any more.
+    """The examples of each row of a round, as a prompt has them, by its id, but for those that a person did not let be
+    used; StageError as `blocking_message` says.
     """
     if not round_.options.examples:
         return {}
     if message := blocking_message(tx, round_, f"--grid {quote(grid)}"):
         raise StageError(message)
-    examples_by_row: dict[int, list[tuple[str, str, str]]] = {}
-    for example in usable_examples(examples_of_round(tx, round_)):
-        examples_by_row.setdefault(example.row_id, []).append((example.hs, example.cn, example.type))
-    return {row: format_examples(some) for row, some in examples_by_row.items()}
+    examples_by_row = defaultdict[int, list[tuple[str, str, str]]](list)
+    for example in examples_of_round(tx, round_):
+        if example.used is not False:
+            examples_by_row[example.row_id].append((example.hs, example.cn, example.type))
+    return {row: format_examples(row_examples) for row, row_examples in examples_by_row.items()}

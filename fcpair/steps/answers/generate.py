@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from fcpair.errors import ConflictError, InputError, ServiceError, StageError, suggest_name
 from fcpair.lazy import pd
@@ -26,8 +23,7 @@ from fcpair.steps.answers.examples import prompt_examples
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.context import Basis, GridContext, MovedError, begin_run, need_cells
 from fcpair.steps.people import reassignment
-from fcpair.steps.rules import rule_decisions
-from fcpair.steps.rules.tallies import check_done
+from fcpair.steps.rules import rule_decisions, tallies
 from fcpair.store import Tx, people
 from fcpair.store.answers import authorship, judgements, refused_texts
 from fcpair.store.assignment import assignments, rounds
@@ -37,43 +33,27 @@ from fcpair.values import DuplicateKeyError, parse_json
 
 GENERATE = "generate"
 MAX_TRIES = 3
-MOVING_NOTE = (
-    "changed each time while they were asked, so nothing was written; their replies are kept, and running the command "
-    "again asks only for the rest"
-)
 MAX_SHOWN = 200  # characters of a reply that cannot be taken
-_NONE = None, None  # where there is no reply to a cell yet
 
 
 def generation_outlook(grid: GridContext, round: str) -> list[tuple[str, RequestEstimate]]:
-    """Estimate what asking the models of a round would take, by model, for the cells that they have not answered.
-
-    Nothing is asked. Raises what `generate` does, but for what comes of asking.
+    """Estimate, by model, what asking the models of a round for the cells that they have not answered would take;
+    raises what `generate` does, but for what comes of asking.
     """
     with grid._store.read() as tx:
-        queries = _load_queries(tx, grid.grid.name, round)
-    cells_by_model: dict[int, list[Cell]] = {}
-    for cell, model in zip(queries.cell, queries.model, strict=True):
-        cells_by_model.setdefault(model, []).append(cell)
+        round_, answerers, queries = _load_queries(tx, grid.grid.name, round)
     return [
-        (answerer.name, speaker.estimate(cells_by_model.get(model, [])))
-        for model, (answerer, speaker) in enumerate(zip(queries.answerers, _open_models(queries), strict=True))
+        (answerer.name, speaker.estimate([query.cell for query in queries if query.model == model]))
+        for model, (answerer, speaker) in enumerate(zip(answerers, _open_models(round_, answerers), strict=True))
     ]
 
 
-@dataclass(frozen=True)
-class _ModelQueries:
-    """Queries to the models of a round: the number of each cell, its texts and the model, by place."""
+class _Query(NamedTuple):
+    """Query to a model, by its place among those of the round, about a cell, by its number and its texts."""
 
-    round: Round
-    answerers: list[model_spec.ModelSpec]
-    cell_id: list[int]
-    cell: list[Cell]
-    model: list[int]
-
-
-_RepliesByQuery = dict[tuple[model_spec.ModelSpec, int], tuple[Cell, str | None]]
-"""What a model said of a cell, by its number, and how the cell was then."""
+    model: int
+    cell_id: int
+    cell: Cell
 
 
 def queries_a_service(round_: Round) -> bool:
@@ -94,58 +74,57 @@ def service_obstacle(grid: GridContext, name: str) -> str | None:
 
 
 def generate(grid: GridContext, round: str, *, progress: Progress | None = None) -> RunRecord:
-    """Ask the models of a `round` for every cell that they have not answered, and keep what they say.
+    """Ask the models of a `round` for every cell that they have not answered, and keep what they say, verbatim.
 
-    Every reply is kept as it is. Where the form asks for one text, it is the answer. Else a reply is taken as the form
-    takes a cell of a file, and of several questions it is a JSON object with each by its name; one that cannot be taken
-    is a skip, whose note says why. A text may have any length: what is amiss with it is marked (`replies`), for
-    those who curate it. Models are asked outside of any transaction, and their replies are kept, so that a run that
-    broke off asks only for the rest, as does this where what they are asked has changed meanwhile.
+    Where the form asks for one text, the reply is the answer. Else it is taken as the form takes a cell of a file, and
+    of several questions it is a JSON object with each by its name; one that cannot be taken is a skip, whose note says
+    why. What is amiss with a text is marked (`replies`), for those who curate it. Models are asked outside of any
+    transaction, and their replies are kept, so that a run that broke off asks only for the rest, as does this where
+    what they are asked has changed meanwhile.
 
-    Raises:
-        UnknownIdError: no such round.
-        StageError: no models answer the round, its cells are not made, another round comes first, its examples are
-            not found or not reviewed, or all is answered.
-        InputError: a file of canned replies cannot be read, a person has the name of a model, no row has what the
-            prompt has a place for, or the language of the round is none that can be told.
-        ServiceError: the service gives no usable answer; the study is as it was.
-        ModelError: a model of this machine cannot be had.
-        ConflictError: what the models are asked changed while they were asked, as often as that was tried.
+    Raises UnknownIdError for no such round; StageError where no models answer it, its cells are not made, another round
+    comes first, its examples are not found or not reviewed, or all is answered; InputError for a file of canned replies
+    that cannot be read, a person with the name of a model, a place of the prompt that no row fills, or a language that
+    cannot be told; ServiceError for no usable answer and ModelError for a model that cannot be had; ConflictError where
+    what the models are asked changed each time.
     """
-    replies_by_query: _RepliesByQuery = {}
+    replies: dict[tuple[model_spec.ModelSpec, int], tuple[Cell, str | None]] = {}  # and how the cell was then
     for _ in range(MAX_TRIES):
         with grid._store.read() as tx:
             basis = Basis(tx, lambda tx: _load_queries(tx, grid.grid.name, round))
-        queries = basis.inputs
-        speakers, form = _open_models(queries), form_of(queries.round.form)
-        keys = [(queries.answerers[of], cell_id) for of, cell_id in zip(queries.model, queries.cell_id, strict=True)]
-        asked = list(zip(keys, queries.cell, queries.model, strict=True))
-        for model, speaker in enumerate(speakers):  # replies to cells that have not changed are kept
-            new = [
-                (key, cell) for key, cell, of in asked if of == model and replies_by_query.get(key, _NONE)[0] != cell
-            ]
-            replies = speaker.replies([cell for _, cell in new], progress) if new else []
-            replies_by_query |= {key: (cell, reply) for (key, cell), reply in zip(new, replies, strict=True)}
-        outcomes = [_read_reply(form, queries.round, replies_by_query[key][1], cell) for key, cell, _ in asked]
+        round_, answerers, queries = basis.inputs
+        speakers, form = _open_models(round_, answerers), form_of(round_.form)
+        for model, (answerer, speaker) in enumerate(zip(answerers, speakers, strict=True)):
+            own = [
+                query for query in queries if query.model == model
+            ]  # replies to cells that have not changed are kept
+            new = [query for query in own if replies.get((answerer, query.cell_id), (None, None))[0] != query.cell]
+            texts = speaker.replies([query.cell for query in new], progress) if new else []
+            replies |= {(answerer, query.cell_id): (query.cell, text) for query, text in zip(new, texts, strict=True)}
+        outcomes = [
+            _read_reply(form, round_, replies[answerers[query.model], query.cell_id][1], query.cell)
+            for query in queries
+        ]
         with suppress(MovedError), grid._store.write() as tx:
             basis.check_unmoved(tx)
-            models = {
-                answerer.name: speaker.record() for answerer, speaker in zip(queries.answerers, speakers, strict=True)
-            }
+            models = {answerer.name: speaker.record() for answerer, speaker in zip(answerers, speakers, strict=True)}
             run_id = begin_run(tx, GENERATE, {"grid": grid.grid.name, "round": round, "models": models})
-            _save_outcomes(tx, queries, form, outcomes, run_id)
+            _save_outcomes(tx, round_, [answerer.name for answerer in answerers], queries, outcomes, run_id)
             n_answers = sum(outcome.answer is not None for outcome in outcomes)
-            counts: dict[str, Any] = {"round": queries.round.name, "models": len(queries.answerers)}
+            counts: dict[str, Any] = {"round": round_.name, "models": len(answerers)}
             counts |= {"answers": n_answers, "skips": len(outcomes) - n_answers}
             if n_by_mark := Counter(mark for outcome in outcomes for mark in outcome.marks):
                 counts["marked"] = {name: n_by_mark[name] for name in MARKS if name in n_by_mark}
-            if queries.round.counts and closed_question(form):
-                counts |= rule_decisions.apply_policy(tx, sorted(set(queries.cell_id)))
+            if round_.counts and closed_question(form):
+                counts |= rule_decisions.apply_policy(tx, sorted({query.cell_id for query in queries}))
             return runs.end_run(tx, run_id, counts)
-    raise ConflictError(f"what the models of round `{round}` are asked {MOVING_NOTE}")
+    raise ConflictError(
+        f"what the models of round `{round}` are asked changed each time while they were asked, so nothing was "
+        "written; their replies are kept, and running the command again asks only for the rest"
+    )
 
 
-def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
+def _load_queries(tx: Tx, grid: str, name: str) -> tuple[Round, list[model_spec.ModelSpec], list[_Query]]:
     round_ = rounds.by_name(tx, name)
     if round_.role is not Role.MODEL:
         raise StageError.say(
@@ -158,8 +137,7 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
     need_cells(tx, grid)
     open_cells = cells.cells(tx)
     if round_.options.rests_on:
-        earlier = rounds.by_name(tx, round_.options.rests_on)
-        check_done(tx, grid, earlier)
+        tallies.check_done(tx, grid, rounds.by_name(tx, round_.options.rests_on))
         open_cells = open_cells[open_cells["cell_id"].isin(authorship.cells_answered_before(tx, round_))]
     examples_by_row = prompt_examples(tx, grid, round_)
     answerers = [model_spec.parse_model_spec(text) for text in round_.options.models]
@@ -173,13 +151,13 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
         place = f"{{{model_spec.ROW_PREFIX}{wanted}}}"
         raise InputError(f"the prompt of round `{name}` has `{place}`, which no row has; {hint}")
     columns = open_cells["cn_id"].unique().tolist()
-    ids_by_name = {item.name: item.id for item in people.people(tx)}
-    models_by_column: dict[int, list[int]] = {}
-    for column, model in model_spec.match_columns([bodies[item] for item in columns], answerers):
-        models_by_column.setdefault(columns[column], []).append(model)
+    ids_by_name = {person.name: person.id for person in people.people(tx)}
+    models_by_column = defaultdict[int, list[int]](list)
+    for column, model in model_spec.match_columns([bodies[column_id] for column_id in columns], answerers):
+        models_by_column[columns[column]].append(model)
     answers = judgements.current_labels(tx, "cell_id", "person_id", of=round_)
     answered_keys = set(zip(answers["cell_id"], answers["person_id"], strict=True))
-    definitions, unanswered = dict(round_.options.definitions or {}), []
+    definitions, queries = dict(round_.options.definitions or {}), list[_Query]()
     for cell_id, row_id, column_id in open_cells[["cell_id", "hs_id", "cn_id"]].itertuples(index=False, name=None):
         ids = ((model, ids_by_name.get(answerers[model].name)) for model in models_by_column[column_id])
         if waiting := [model for model, person_id in ids if (cell_id, person_id) not in answered_keys]:
@@ -192,13 +170,12 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
             }
             row_values = {key: str(text) for key, text in texts["meta"][row_id].items()}
             cell = Cell(row_body, column_body, model_spec.fill_prompt(prompt, places, row_values), row_values)
-            unanswered += [(cell_id, cell, model) for model in waiting]
-    if not unanswered:
+            queries += [_Query(model, cell_id, cell) for model in waiting]
+    if not queries:
         raise StageError.say(
             "every cell of grid `%(grid)s` has the answer of its model in round `%(name)s`", grid=grid, name=name
         )
-    cell_ids, cells_to_ask, models = map(list, zip(*unanswered, strict=True))
-    return _ModelQueries(round_, answerers, cell_ids, cells_to_ask, models)
+    return round_, answerers, queries
 
 
 class _ReplyOutcome(NamedTuple):
@@ -210,12 +187,10 @@ class _ReplyOutcome(NamedTuple):
     note: str = ""
 
 
-def _open_models(queries: _ModelQueries) -> list[AnsweringModel]:
-    """The models of a round, which weigh the answers where it asks for their probabilities."""
-    options = queries.round.options
-    question = closed_question(form_of(queries.round.form)) if options.probabilities else None
+def _open_models(round_: Round, answerers: Sequence[model_spec.ModelSpec]) -> list[AnsweringModel]:
+    question = closed_question(form_of(round_.form)) if round_.options.probabilities else None
     weighed = tuple(choice.name for choice in question or ())
-    return [open_model(answerer, str(options.prompt), weighed) for answerer in queries.answerers]
+    return [open_model(answerer, str(round_.options.prompt), weighed) for answerer in answerers]
 
 
 def _read_reply(form: Form, round_: Round, reply: str | None, cell: Cell) -> _ReplyOutcome:
@@ -267,23 +242,29 @@ def _parse_json_object(reply: str) -> dict[str, Any]:
     return value
 
 
-def _save_outcomes(tx: Tx, queries: _ModelQueries, form: Form, outcomes: Sequence[_ReplyOutcome], run_id: int) -> None:
-    """Assign the cells to their models, added if need be, and add the answers and the replies."""
-    names = [item.name for item in queries.answerers]
-    people_by_name = {item.name: item for item in people.people(tx)}
+def _save_outcomes(
+    tx: Tx,
+    round_: Round,
+    names: Sequence[str],
+    queries: Sequence[_Query],
+    outcomes: Sequence[_ReplyOutcome],
+    run_id: int,
+) -> None:
+    people_by_name = {person.name: person for person in people.people(tx)}
     for name in names:
         if name in people_by_name and people_by_name[name].role is not Role.MODEL:
             raise InputError(f"`{name}` is a person of this study; give the model another name")
     if new_names := [name for name in names if name not in people_by_name]:
-        people_by_name |= {item.name: item for item in people.add_people(tx, new_names, Role.MODEL)}
-    ids = np.array([people_by_name[name].id for name in names])
-    cells_ = pd.DataFrame({"cell_id": queries.cell_id, "person_id": ids[queries.model]})
-    reassignment.assign_missing(tx, cells_, queries.round)
-    assigned_rows = assignments.assignments(tx, queries.round)[["id", "cell_id", "person_id"]]
+        people_by_name |= {person.name: person for person in people.add_people(tx, new_names, Role.MODEL)}
+    ids, cell_ids = [people_by_name[name].id for name in names], [query.cell_id for query in queries]
+    cells_ = pd.DataFrame({"cell_id": cell_ids, "person_id": [ids[query.model] for query in queries]})
+    reassignment.assign_missing(tx, cells_, round_)
+    assigned_rows = assignments.assignments(tx, round_)[["id", "cell_id", "person_id"]]
     rows = cells_.merge(assigned_rows, on=["cell_id", "person_id"]).rename(columns={"id": "assignment_id"})
-    rows["answer_id"] = answer_numbers(tx, queries.round, form, [item.answer for item in outcomes], queries.cell_id)
-    save_answers(tx, rows.assign(note=[item.note for item in outcomes]), Origin.GENERATED, run_id)
+    answers = [outcome.answer for outcome in outcomes]
+    rows["answer_id"] = answer_numbers(tx, round_, form_of(round_.form), answers, cell_ids)
+    save_answers(tx, rows.assign(note=[outcome.note for outcome in outcomes]), Origin.GENERATED, run_id)
     outcome_rows = zip(rows["assignment_id"].tolist(), outcomes, strict=True)
     refused_texts.add_replies(
-        tx, run_id, ((item, of.reply, of.marks) for item, of in outcome_rows if of.reply is not None)
+        tx, run_id, ((id_, outcome.reply, outcome.marks) for id_, outcome in outcome_rows if outcome.reply is not None)
     )

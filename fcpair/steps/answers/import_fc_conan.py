@@ -28,19 +28,13 @@ from fcpair.store.oversight import build_progress, runs, settings
 
 FORMAT = "fc-conan"
 PUBLISHED = "published"  # the settings that say from where
-_DIAMOND_NOTE = (
-    "the published Diamond has the pairs on which two labels agree, which is `fcpair partition --diamond majority`; "
-    "without it, Diamond is unanimous, as the paper says"
-)
 
 
 def import_published(grid: GridContext, path: str | Path) -> RunRecord:
     """Record a published FC-CONAN partition: labels, final labels, verdicts; an empty study gets its grid too.
 
-    Raises:
-        StageError: the study has people or judgements of its own, or another label scheme.
-        InputError: the file is broken, has a pair that is not in the study's grid, or the study's own intervals
-            generalise to new annotators.
+    Raises StageError where the study has people or judgements of its own, or another label scheme; InputError for a
+    broken file, a pair that is not in the grid, or intervals of the study's own that generalise to new annotators.
     """
     published = fc_conan.read_published(path)
     with grid._store.write() as tx:
@@ -77,20 +71,22 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
         )
         simulated = published.pairs.set_index("pair")[fc_conan.SIMULATED]
         _record_answers(tx, labels.assign(simulated=labels["pair"].map(simulated)), rounds.primary(tx), run_id)
-        n_labels = len(labels)
-        decisions = pairs[["cell_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"])
-        adjudications.add_adjudications(tx, decisions)
+        adjudications.add_adjudications(tx, pairs[["cell_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"]))
         apply_policy(tx, pairs["cell_id"].tolist())
         validator = people.add_people(tx, [fc_conan.VALIDATOR], Role.VALIDATOR)[0]
         verdicts = pairs[["cell_id", fc_conan.SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
         _record_answers(tx, with_decisions(tx, verdicts, blind=False), rounds.validation(tx), run_id)
-        counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": len(verdicts)}
+        counts = {"pairs": len(pairs), "labels": len(labels), "adjudications": len(pairs), "verdicts": len(verdicts)}
         file = file_setting(Path(path))
         settings.save_settings(tx, PUBLISHED, {"path": file}, run_id)
         check_interval_scope(tx, effective_options(tx, Agree, {}))
         if is_new_grid:
             settings.save_settings(tx, Import.stage, {"path": file, "reader": FORMAT}, run_id)
-        return replace(runs.end_run(tx, run_id, counts), notes=(_DIAMOND_NOTE,))
+        note = (
+            "the published Diamond has the pairs on which two labels agree, which is `fcpair partition --diamond "
+            "majority`; without it, Diamond is unanimous, as the paper says"
+        )
+        return replace(runs.end_run(tx, run_id, counts), notes=(note,))
 
 
 def is_published_partition(tx: Tx) -> bool:
@@ -114,7 +110,6 @@ def check_interval_scope(tx: Tx, options: Agree) -> None:
 
 
 def _record_answers(tx: Tx, answers: pd.DataFrame, round_: Round, run_id: int) -> None:
-    """Add answers, `simulated` or not, together with the assignments that they imply."""
     new_rows = answers[["cell_id", "person_id"]].assign(status=Status.DONE.value)
     assignments.add_assignments(tx, new_rows.assign(position=new_rows.groupby("person_id").cumcount() + 1), round_)
     assignment_ids = assignments.assignments(tx, round_)[["id", "cell_id", "person_id"]].rename(

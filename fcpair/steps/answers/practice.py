@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fcpair.errors import StageError
 from fcpair.files.answers.answer_files import parse_known_items, read_known_items
 from fcpair.known_pairs import PRACTISING, KnownItem, Practice, check_items
-from fcpair.records import Known, Role, Round, RunRecord, Visitor
+from fcpair.records import GridKey, Known, Role, Round, RunRecord, Visitor
 from fcpair.stages.questions.labels import with_wordings
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import StudyContext, effective_options, labels_of, note_stage_run, scheme_of
@@ -44,24 +44,20 @@ def save_practice(
 ) -> RunRecord:
     """Set the known pairs on which people can practise from now on; without any, nobody does.
 
-    Raises:
-        InputError: a file that cannot be read, or all that is wrong with its items, such as an answer that the study's
-            labels do not have.
-        StageError: no grid of the study asks for labels.
+    Raises InputError for a file that cannot be read, or all that is wrong with its items, such as an answer that the
+    study's labels do not have; StageError where no grid of the study asks for labels.
     """
-    with study._store.write() as tx:
-        with grids.on_first_grid(tx):
-            options = effective_options(tx, Practice, {}) if practice is None else practice
+    with study._store.write() as tx, grids.on_first_grid(tx):
+        options = practice or effective_options(tx, Practice, {})
         known_items: list[KnownItem] = []
         if options.file is not None:
             known_items = read_known_items(options.file, _answer_names(tx))
         elif options.items:
             check_items(options.items, _answer_names(tx))
             known_items = [KnownItem(**{"column": "", **item}) for item in options.items]
-        with grids.on_first_grid(tx):
-            run = note_stage_run(tx, options, {"items": len(known_items)})
-            settings.save_settings(tx, KNOWN_ITEMS, {"items": [item._asdict() for item in known_items]}, run.id)
-            return run
+        run = note_stage_run(tx, options, {"items": len(known_items)})
+        settings.save_settings(tx, KNOWN_ITEMS, {"items": [item._asdict() for item in known_items]}, run.id)
+        return run
 
 
 def read_practice_text(study: StudyContext, text: str) -> list[KnownItem]:
@@ -83,21 +79,18 @@ def known_items(study: StudyContext) -> list[KnownItem]:
 
 
 def practice_round(study: StudyContext, role: Role, language: str | None = None) -> PracticeRound | None:
-    """The known items for people in a role, and what is asked; None where there are none for them.
-
-    Wordings are in the `language`, or where that is None, in that of the study.
+    """The known items for people in a role, and what is asked, in the `language`, or that of the study; None where
+    there are none for them.
     """
     if role not in PRACTISING:
         return None
     with study._store.read() as tx:
-        items = _saved_items(tx)
-        grid_id = _labelled_grid(tx)
-        if not items or grid_id is None:
+        items, grid = _saved_items(tx), _labelled_grid(tx)
+        if not items or grid is None:
             return None
         words = effective_words(tx).in_language(language)
-        with grids.on_grid(tx, grid_id):
-            name = next(key.name for key in grids.keys(tx) if key.id == grid_id)
-            (question,) = with_wordings(form_of(rounds.primary(tx).form).as_json(), words, name)
+        with grids.on_grid(tx, grid.id):
+            (question,) = with_wordings(form_of(rounds.primary(tx).form).as_json(), words, grid.name)
             return PracticeRound(question, *side_headings(tx, words), tuple(items))
 
 
@@ -106,17 +99,15 @@ def _saved_items(tx: Tx) -> list[KnownItem]:
         return [KnownItem(**{"column": "", **item}) for item in settings.of_stage(tx, KNOWN_ITEMS).get("items", [])]
 
 
-def _labelled_grid(tx: Tx) -> int | None:
+def _labelled_grid(tx: Tx) -> GridKey | None:
     """The first grid that asks for labels, whose question is practised."""
-    return next(iter([key.id for key in grids.for_each_grid(tx) if labels_of(tx)]), None)
+    return next(iter([key for key in grids.for_each_grid(tx) if labels_of(tx)]), None)
 
 
 def _answer_names(tx: Tx) -> list[str]:
-    """The answers that can be known; raises StageError where no grid asks for labels."""
-    grid_id = _labelled_grid(tx)
-    if grid_id is None:
+    if (grid := _labelled_grid(tx)) is None:
         raise StageError("no grid of this study asks for labels, so there is no question to practise")
-    with grids.on_grid(tx, grid_id):
+    with grids.on_grid(tx, grid.id):
         return [choice.name for choice in scheme_of(tx)]
 
 
@@ -131,9 +122,8 @@ class ReviewedPair(NamedTuple):
 
 
 class QualificationReview(NamedTuple):
-    """Qualification for a grid that somebody has answered: its question, as pages need it, and how they did.
-
-    `pairs` are those that they answered or skipped, but for topics that they have opted out of since.
+    """Qualification for a grid that somebody has answered: its question, as pages need it, and how they did on `pairs`,
+    but for topics that they have opted out of since.
     """
 
     standing: Standing
@@ -148,15 +138,14 @@ class QualificationReview(NamedTuple):
 def review_qualifications(study: StudyContext, visitor: Visitor) -> list[QualificationReview]:
     """The qualifications that somebody has answered to the end, grid by grid, in their language."""
     with study._store.read() as tx:
-        qualifications = [round_ for round_ in rounds.seen_in_role(tx, visitor.role) if round_.options.known]
-        reviews = [_review(tx, qualification, visitor) for qualification in qualifications]
-    return [review for review in reviews if review is not None]
+        qualifications = (round_ for round_ in rounds.seen_in_role(tx, visitor.role) if round_.options.known)
+        return [review for qualification in qualifications if (review := _review(tx, qualification, visitor))]
 
 
 def waits_for_lead(study: StudyContext, visitor: Visitor) -> bool:
     """Return whether somebody is below the pass mark of a qualification, and the lead has not decided yet."""
     with study._store.read() as tx:
-        qualifications = [round_ for round_ in rounds.seen_in_role(tx, visitor.role) if round_.options.known]
+        qualifications = (round_ for round_ in rounds.seen_in_role(tx, visitor.role) if round_.options.known)
         return any(standing_of(tx, qualification, visitor.id) is Standing.WAITS for qualification in qualifications)
 
 
@@ -165,30 +154,20 @@ def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationRevi
         score = score_of(tx, qualification, visitor.id)
         if not score.is_done:
             return None
-        words = effective_words(tx).in_language(visitor.language)
+        form, words = form_of(qualification.form), effective_words(tx).in_language(visitor.language)
         grid_name = next(key.name for key in grids.keys(tx) if key.id == qualification.grid_id)
-        (question,) = with_wordings(form_of(qualification.form).as_json(), words, grid_name)
-        known_by_texts = {round_[:2]: round_ for round_ in known_pairs_of(tx, Known.QUALIFICATION)}
-        names = {choice.code: choice.name for choice in closed_question(form_of(qualification.form)) or ()}
+        (question,) = with_wordings(form.as_json(), words, grid_name)
+        known_by_texts = {known[:2]: known for known in known_pairs_of(tx, Known.QUALIFICATION)}
+        choices = closed_question(form) or ()
+        names: dict[int | None, str | None] = {None: None, **{choice.code: choice.name for choice in choices}}
         answers = assignments.known_answers(tx, qualification, visitor.id)
         spared = permissions.spared_pairs(tx, visitor.id, [answer.cell_id for answer in answers])
-        answers = [answer for answer in answers if answer.cell_id not in spared]
-        return QualificationReview(
-            standing_of(tx, qualification, visitor.id),
-            score.right,
-            score.answered,
-            question,
-            *side_headings(tx, words),
-            tuple(
-                ReviewedPair(
-                    row["body"],
-                    column["body"],
-                    None if answer.code is None else names[answer.code],
-                    known.answer,
-                    known.explanation,
-                )
-                for answer in answers
-                for row, column in [cells.texts_of(tx, answer.cell_id)]
-                for known in [known_by_texts[answer.row_id, answer.column_id]]
-            ),
-        )
+        pairs = []
+        for answer in answers:
+            if answer.cell_id not in spared:
+                row, column = cells.texts_of(tx, answer.cell_id)
+                known = known_by_texts[answer.row_id, answer.column_id]
+                texts = row["body"], column["body"]
+                pairs.append(ReviewedPair(*texts, names[answer.code], known.answer, known.explanation))
+        figures = standing_of(tx, qualification, visitor.id), score.right, score.answered
+        return QualificationReview(*figures, question, *side_headings(tx, words), tuple(pairs))

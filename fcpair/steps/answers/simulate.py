@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from fcpair.param_values import as_params
 from fcpair.params import Annotate, Simulate, parse_people_question
 from fcpair.records import Known, Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
-from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.stages.questions import NO_CODE
 from fcpair.stages.stats.latent_labels import Effects
 from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.assignment import leases, validate
@@ -26,7 +24,6 @@ from fcpair.steps.base.calibration_state import need_calibration
 from fcpair.steps.base.context import GridContext, begin_run, effective_options
 from fcpair.steps.base.keywords import by_recipe, own, takes_params, update_simulate_section
 from fcpair.steps.people import known_pairs, reassignment
-from fcpair.steps.people.known_pairs import known_codes
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx, people
 from fcpair.store.answers import authorship, judgements
@@ -34,6 +31,7 @@ from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import runs, settings
 
+EFFECTS = ("hs_effect", "cn_effect", "annotator_effect")
 TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by its first run, and then kept
 
 
@@ -58,13 +56,10 @@ def simulate(
 
     With effects, HS, CN and annotators differ; the first run draws by them what is true, and later ones keep to that.
     After the discussion of a calibration, half of those who differ from most others take their answer over
-    (`simulate.MOVES_TO_MAJORITY`), and all others keep theirs.
-    They also answer what the study asks people about themselves, where that has a list of answers.
+    (`simulate.MOVES_TO_MAJORITY`). They also answer what the study asks people about themselves from a list.
 
-    Raises:
-        StageError: nothing is open to anybody, or a person has answered in this study.
-        InputError: effects where a round asks something else than one closed question, or with which people could not
-            agree as far as the accuracy has it.
+    Raises StageError where nothing is open to anybody, or a person has answered in this study; InputError for effects
+    where a round asks something else than one closed question, or that rule out an agreement as the accuracy has it.
     """
     options = options or by_recipe(grid, Simulate)
     with grid._store.write() as tx:
@@ -73,7 +68,7 @@ def simulate(
                 f"people have answered in this study ({n:,} so far), and simulated answers are not mixed with "
                 "theirs; `fcpair init --study OTHER` makes a study for simulation"
             )
-        round_ = next(filter(partial(has_open_work, tx), rounds.of_grid(tx)), None)
+        round_ = next((open_ for open_ in rounds.of_grid(tx) if has_open_work(tx, open_)), None)
         if round_ is None:
             if assignments.open_work(tx, rounds.primary(tx)).empty:
                 raise StageError("nothing is open; run `fcpair assign` or `fcpair validate assign`")
@@ -81,12 +76,10 @@ def simulate(
                 "all that is open belongs to people below the pass mark of the qualification; `fcpair people let-on "
                 "NAME` lets somebody begin, and `fcpair people qualified` shows who waits"
             )
-        effects = ("hs_effect", "cn_effect", "annotator_effect")
-        has_effects = any(getattr(options, name) for name in effects)
-        drawn_by = ["seed", "positive", *effects * has_effects]
+        drawn_by = ("seed", "positive", *EFFECTS * any(getattr(options, name) for name in EFFECTS))
         truth_settings = settings.of_stage(tx, TRUTH) or {name: getattr(options, name) for name in drawn_by}
         run_id = begin_run(tx, options.stage, as_params(options))
-        simulated = _SimulatedPeople(tx, round_, options, run_id, **truth_settings)
+        simulated = _SimulatedPeople(tx, round_, options, run_id, truth_settings)
         settings.save_settings(tx, TRUTH, truth_settings, run_id)
         # unless they said so before
         with grids.on_first_grid(tx):
@@ -109,24 +102,23 @@ def simulate(
 class _SimulatedPeople:
     """Simulated people and their answers in a round."""
 
-    def __init__(
-        self,
-        tx: Tx,
-        round_: Round,
-        options: Simulate,
-        run_id: int,
-        seed: int,
-        positive: float,
-        hs_effect: float = 0.0,
-        cn_effect: float = 0.0,
-        annotator_effect: float = 0.0,
-    ) -> None:
+    def __init__(self, tx: Tx, round_: Round, options: Simulate, run_id: int, truth: dict[str, Any]) -> None:
         self._tx, self._round, self._run_id = tx, round_, run_id
+        seed, positive = truth["seed"], truth["positive"]
         self._run_seed, self._seed = options.seed, seed  # of answers, and of what is true
         self.n_known = Counter[str]()  # answers to known pairs, by their use
         self._form = form_of((rounds.primary(tx) if round_.checks else round_).form)
         self.question = closed_question(self._form)
-        self._habits = replace(_habits(options, self.question), positive=positive)
+        leaning, leaning_to = 0.0, 0
+        if self.question is not None and options.leaning:  # only one closed question can be leaned on
+            try:
+                leaning, leaning_to = options.leaning, self.question.read(options.leaning_to)
+            except InputError:
+                names = ", ".join(choice.name for choice in self.question)
+                raise InputError(f"`{options.leaning_to}` is not a label; expected one of {names}") from None
+        shares = options.accuracy, leaning, leaning_to, options.not_sure, options.skips
+        self._habits = simulation.Habits(positive, *shares)
+        hs_effect, cn_effect, annotator_effect = (truth.get(name, 0.0) for name in EFFECTS)
         self._effects = Effects(hs_effect, cn_effect, leniency=annotator_effect)
         if self._effects and self.question is None:
             raise InputError(
@@ -139,11 +131,10 @@ class _SimulatedPeople:
             hs, cn = (grid_cells[name].to_numpy(np.int64) for name in ("hs_id", "cn_id"))
             latent = simulation.draw_pairs(hs, cn, self._effects, seed)
             self._latent_by_cell = pd.Series(latent, index=grid_cells["cell_id"])
-        n_cells = len(grid_cells)  # what is true of each is the same for all who are ever asked about it
-        if self.question is None:
-            truths = simulation.draw_form_truths(n_cells, self._form, positive, seed)
+        if self.question is None:  # what is true of a cell is the same for all who are ever asked about it
+            truths = simulation.draw_form_truths(len(grid_cells), self._form, positive, seed)
         elif self._latent_by_cell is None:
-            truths = simulation.draw_truths(n_cells, self.question, positive, seed)
+            truths = simulation.draw_truths(len(grid_cells), self.question, positive, seed)
         else:
             truths = simulation.true_codes(np.asarray(self._latent_by_cell, np.float64), self.question, positive)
         self._truth_table = pd.DataFrame(truths, index=grid_cells["cell_id"])
@@ -151,8 +142,7 @@ class _SimulatedPeople:
     def answer_round(self) -> dict[str, Any]:
         """Answer what is open, give what was skipped to others, and so on until nobody can take more."""
         tx, round_ = self._tx, self._round
-        counts: Counter[str] = Counter(answers=0, skips=0, reassigned=0)
-        n_vacant = 0
+        counts, n_vacant = Counter(answers=0, skips=0, reassigned=0), 0
         for turn in range(len(people.people(tx)) + 1):
             leases.assign_all_free(tx, round_, self._run_seed)
             open_rows, may_answer = _open_rows(tx, round_, round_)
@@ -163,24 +153,21 @@ class _SimulatedPeople:
             answers["seconds"] = simulation.draw_seconds(len(answers), turn_seed)
             answers = answers[may_answer]
             save_answers(tx, answers, Origin.SIMULATED, self._run_id)
-            codes = answers["code"] if "code" in answers.columns else answers["answer_id"]
-            n_skips = int((codes == NO_CODE).sum())
+            n_skips = int((answers["code" if "code" in answers.columns else "answer_id"] == NO_CODE).sum())
             handover_counts = reassignment.reassign(tx, turn_seed)
             counts.update(answers=len(answers) - n_skips, skips=n_skips, reassigned=handover_counts["reassigned"])
             n_vacant = handover_counts["vacant"]
         return {**counts, "vacant": n_vacant + open_slots.n_free(tx, round_)}
 
     def answer_known_pairs(self, use: Known) -> None:
-        """Answer what is open of the known pairs for a use that go with the round, where it asks a closed question.
-
-        Draws are their own, so that what counts is answered as it would be without known pairs. For each that is
-        skipped in a qualification comes one more, as long as there are any.
+        """Answer what is open of the known pairs for a use that go with the round, where it asks a closed question. For
+        each that is skipped in a qualification comes one more, as long as there are any.
         """
         tx, question = self._tx, self.question
         if question is None:
             return
         for at, known_round in enumerate(rounds.of_known_pairs(tx, self._round)):
-            codes = known_codes(tx, known_round)
+            codes = known_pairs.known_codes(tx, known_round)
             for turn in itertools.count() if known_round.options.known == use else ():
                 gated = self._round if use is Known.CONTROLS else known_round
                 open_rows, may_answer = _open_rows(tx, known_round, gated)
@@ -200,9 +187,9 @@ class _SimulatedPeople:
                     known_pairs.replace_skipped(tx, known_round, Counter(open_rows["person_id"][is_skip].tolist()))
 
     def _answers_to(self, open_rows: pd.DataFrame, seed: int) -> pd.DataFrame:
-        """The answers to what is open, as `save_answers` takes them."""
         answers = open_rows.rename(columns={"id": "assignment_id"}).assign(note="")
         answers = answers[["assignment_id", "cell_id", "person_id", "blind", "note"]]
+        all_cell_ids = answers["cell_id"].tolist()
         if self._round.options.again:
             first, key = need_calibration(self._tx).first, ["cell_id", "person_id"]
             cell_ids = answers["cell_id"].unique().tolist()
@@ -211,29 +198,25 @@ class _SimulatedPeople:
             given["answer_id"] = simulation.draw_second_answers(cell_id, answer_id, seed)
             second = given.set_index(key)["answer_id"].loc[pd.MultiIndex.from_frame(answers[key])].tolist()
             forms = [self._form.load(value) for value in rounds.answer_values(self._tx, second)]
-            own_cells = answers["cell_id"].tolist()
-            return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, forms, own_cells))
+            return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, forms, all_cell_ids))
         truths = self._truth_table.loc[answers["cell_id"]].to_numpy(np.int64)
         if self.question is None:
-            texts, cell_ids = authorship.originals(self._tx, self._round), answers["cell_id"].tolist()
-            originals = [texts.get(cell_id, "") for cell_id in cell_ids]
+            texts = authorship.originals(self._tx, self._round)
+            originals = [texts.get(cell_id, "") for cell_id in all_cell_ids]
             drawn = simulation.draw_form_answers(truths, self._form, self._habits, seed, originals)
-            return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, drawn, cell_ids))
-        if not self._round.checks:
-            if self._latent_by_cell is None:  # by what is true alone
-                answers["code"] = simulation.draw_answers(truths[:, 0], self.question, self._habits, seed)
-            else:  # by what texts and people are like
-                model = simulation.fit_habits(self.question, self._habits, self._effects)
-                pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
-                leniency = simulation.draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._seed)
-                answers["code"] = simulation.draw_latent_answers(
-                    pairs, leniency, self.question, model, self._habits, seed
-                )
-        else:
+            return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, drawn, all_cell_ids))
+        if self._round.checks:
             answers["code"] = simulation.draw_second_looks(truths[:, 0], self.question, self._habits, seed)
             answers = validate.with_decisions(self._tx, answers, blind=True)
-            answers["own_code"] = answers["own_code"].where(answers["blind"])
-        return answers
+            return answers.assign(own_code=answers["own_code"].where(answers["blind"]))
+        if self._latent_by_cell is None:  # by what is true alone
+            return answers.assign(code=simulation.draw_answers(truths[:, 0], self.question, self._habits, seed))
+        # by what texts and people are like
+        model = simulation.fit_habits(self.question, self._habits, self._effects)
+        pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
+        leniency = simulation.draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._seed)
+        codes = simulation.draw_latent_answers(pairs, leniency, self.question, model, self._habits, seed)
+        return answers.assign(code=codes)
 
 
 def has_open_work(tx: Tx, round_: Round) -> bool:
@@ -254,15 +237,3 @@ def _open_rows(tx: Tx, of: Round, gated: Round) -> tuple[pd.DataFrame, Bools]:
     rows = assignments.assignments(tx, of)  # answers are drawn for all, so that who waits changes none of anybody else
     rows = rows[rows["status"] == Status.OPEN.value]
     return rows, ~rows["person_id"].isin(permissions.unqualified(tx, gated, rows["person_id"])).to_numpy(np.bool_)
-
-
-def _habits(options: Simulate, question: Closed | None) -> simulation.Habits:
-    """Habits by which people answer; only one closed question can be leaned on."""
-    leaning, leaning_to = 0.0, 0
-    if question is not None and options.leaning:
-        try:
-            leaning, leaning_to = options.leaning, question.read(options.leaning_to)
-        except InputError:
-            names = ", ".join(choice.name for choice in question)
-            raise InputError(f"`{options.leaning_to}` is not a label; expected one of {names}") from None
-    return simulation.Habits(options.positive, options.accuracy, leaning, leaning_to, options.not_sure, options.skips)

@@ -17,29 +17,17 @@ from fcpair.steps.base.answer_values import closed_question, form_of, parse_subm
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.opaque_ids import OpaqueIds
-from fcpair.steps.people import known_pairs, reassignment
-from fcpair.steps.people.terms import has_limit, limit_reached
+from fcpair.steps.people import known_pairs, reassignment, terms
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
 from fcpair.store import Tx
 from fcpair.store.answers import refused_texts, task_queries
-from fcpair.store.assignment import open_slots, rounds
-from fcpair.store.assignment.assignments import OPTED_OUT
-from fcpair.store.assignment.rounds import Answer
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
 from fcpair.values import visible_text
 from fcpair.work_records import Remark, Submission
 
 NOT_YOURS = say(
     "this pair is not assigned to you, or no longer is; somebody else has it now, and your answer was not needed"
-)
-LABEL_CHANGED = say("the label of this pair has changed since you saw it; please look at it again")
-LABEL_NOT_STATED = say(
-    "this verdict does not say which label you saw, probably because it was given on a page of an older fcpair; "
-    "please look at the pair again"
-)
-TOPIC_OPTED_OUT = say(
-    "you have opted out of a topic of this pair since, here or on another device, so your answer was not stored; you "
-    "can opt in again under Settings"
 )
 ANSWERED_ELSEWHERE = {
     Status.DONE: say(
@@ -51,14 +39,6 @@ ANSWERED_ELSEWHERE = {
         "not stored; press Undo to see it"
     ),
 }
-STILL_TO_QUALIFY = say(
-    "you have not qualified yet, so your answer was not stored; load the page again to go on with your qualification, "
-    "or wait until the people who run the study have looked at it"
-)
-QUALIFICATION_OVER = say("your qualification is over, so its answers can no longer be changed")
-CALIBRATION_CLOSED = say(
-    "the discussion has begun, or is over, so your first answer stands; where people differed you can answer once more"
-)
 GIVEN_TO_OTHERS = say("this pair has been given to somebody else; your answer was not needed")
 NO_CONTENT = ("examined", "again")  # fields that may differ when a request is repeated
 
@@ -69,7 +49,7 @@ class Submissions:
     def __init__(self, study: StudyContext, annotate: Annotate) -> None:
         self._store = study._store
         self._annotate = annotate
-        self._has_limit = has_limit(annotate)
+        self._has_limit = terms.has_limit(annotate)
         self._opaque: OpaqueIds | None = None
         self._qualified: set[tuple[int, int]] = set()  # people who have qualified, each with the round in which
         self._answer_ids: dict[Any, dict[int, int]] = {}  # of closed questions, by form and as sent, then by round
@@ -83,18 +63,13 @@ class Submissions:
         """Record an answer; returns `judgement_id`, `assignment_id` and the newest `guideline_version`.
 
         When a request is repeated, they are those of the first time. `judgement_id` tells answers apart and nothing
-        more: the number of the judgement itself would tell how many others have given.
+        more: the number of the judgement would tell how many others have given. A skipped pair goes to somebody else at
+        once; changing the skip into an answer takes it back, as long as they have not answered.
 
-        A skipped pair goes back to be assigned to somebody else at once; changing the skip into an answer takes it
-        back, as long as the other person has not answered.
-
-        Raises:
-            InputError: no such answer in this round.
-            RefusedError: not this person's pair, one for which they have still to qualify, or a limit of pairs is
-                reached.
-            ConflictError: the pair was given to somebody else, its label has changed since it was shown, somebody has
-                still to label it, this person has answered it meanwhile (unless they answer `again`), or the request id
-                was used for another answer.
+        Raises InputError for no such answer in this round; RefusedError for a pair that is not this person's, for which
+        they have still to qualify, or beyond a limit; ConflictError where the pair was given to somebody else, its
+        label has changed since it was shown, somebody has still to label it, this person has answered it meanwhile
+        (unless they answer `again`), or the request id was used for another answer.
         """
         (reply,) = self.submit_all([(visitor, submission)])
         if isinstance(reply, UnexaminedError):
@@ -130,8 +105,7 @@ class Submissions:
 
     def run_text_checks(self, visitor: Visitor, submission: Submission) -> None:
         """Hold a text against the checks of its round; raises InputError, with what to change, where one refuses it.
-
-        What was refused is kept: by which rule, with which score, and the text where its writer has agreed to that.
+        The rule and its score are kept, and the text where its writer has agreed to that.
         """
         remarks = self.check_text(visitor, submission.assignment_id, submission.answer, keep=True)
         if sentences := [remark.sentence for remark in remarks if remark.refuses]:
@@ -141,9 +115,8 @@ class Submissions:
         self, submissions: Sequence[tuple[Visitor, Submission]], *, wait: bool = True
     ) -> list[dict[str, int] | FcpairError]:
         """Record the answers of several people in one transaction; each reply is as `submit` gives or raises it.
-
-        What is refused is left out, and the others are recorded. Without `wait`, StudyError is raised at once while
-        anybody else is writing; with it, they go before what else waits to be written.
+        Without `wait`, StudyError is raised at once while anybody else is writing; with it, they go before what else
+        waits.
         """
         has_skips = any(submission.answer == SKIP for _, submission in submissions)  # which give work to somebody else
         with self._store.write(wait=wait, first=True, alone=has_skips) as tx:
@@ -178,7 +151,6 @@ class Submissions:
         return self._load_opaque(tx).digest_id("label", assignment_id, decided_code)
 
     def _record_answer(self, tx: Tx, visitor: Visitor, submission: Submission, assignment: Any) -> dict[str, int]:
-        """Record an answer to the assignment that was found, if one was."""
         if assignment is None:
             raise RefusedError(NOT_YOURS)  # in the same words, whether there is such an assignment or not
         skipped = submission.answer == SKIP
@@ -196,10 +168,10 @@ class Submissions:
             # somebody may have read what was right
             with grids.on_grid(tx, assignment.grid_id):
                 if known_pairs.is_over(tx, rounds.by_id(tx, assignment.round_id), visitor.id):
-                    raise ConflictError(QUALIFICATION_OVER)
+                    raise ConflictError.say("your qualification is over, so its answers can no longer be changed")
         if self._has_limit or assignment.status != Status.OPEN or assignment.calibrates:
             self._check_status(tx, visitor.id, assignment, submission)
-        if isinstance(answer, Answer):
+        if isinstance(answer, rounds.Answer):
             answer = rounds.get_or_add_answer(tx, assignment.round_id, answer)
         row = {
             "skipped": skipped,
@@ -224,7 +196,7 @@ class Submissions:
         reply = {"judgement_id": judgement_id, "assignment_id": submission.assignment_id}
         return {**reply, "guideline_version": assignment.guideline_version}
 
-    def _parse_answer(self, tx: Tx, assignment: Any, submission: Submission) -> int | Answer:
+    def _parse_answer(self, tx: Tx, assignment: Any, submission: Submission) -> int | rounds.Answer:
         """The answer that was sent, by its number if that was asked for before; raises what refuses it."""
         value = submission.answer
         key = (assignment.form, value) if isinstance(value, str | int | float) else None
@@ -241,7 +213,6 @@ class Submissions:
         return self._answer_ids.get(key, {}).get(assignment.round_id, answer)
 
     def _checked_decision(self, tx: Tx, assignment: Any, submission: Submission) -> int:
-        """The decision that a verdict is about; raises ConflictError unless that is what the person saw."""
         if assignment.still_labelled:
             raise permissions.still_labelled_error(assignment.cell_id)
         token = partial(self._decision_token, tx, assignment.id)
@@ -249,33 +220,45 @@ class Submissions:
             with grids.on_grid(tx, assignment.grid_id):
                 codes = rounds.label_ids(tx)
             # a label that the pair can have had; up to 0.4.0 the number was that of the decision
-            was_shown = submission.decision_id in {token(code) for code in codes}
-            raise ConflictError(LABEL_CHANGED if was_shown else LABEL_NOT_STATED)
+            if submission.decision_id in {token(code) for code in codes}:
+                raise ConflictError.say("the label of this pair has changed since you saw it; please look at it again")
+            raise ConflictError.say(
+                "this verdict does not say which label you saw, probably because it was given on a page of an older "
+                "fcpair; please look at the pair again"
+            )
         return int(assignment.decision_id)
 
     def _check_qualified(self, tx: Tx, visitor: Visitor, assignment: Any) -> None:
-        """Raise RefusedError where somebody has still to qualify for what they answer."""
         key = (visitor.id, assignment.qualification)
         if key in self._qualified and not assignment.is_qualifying:  # which lasts until they have more open there
             return
         with grids.on_grid(tx, assignment.grid_id):
             if not known_pairs.may_begin(tx, rounds.by_id(tx, assignment.qualification), visitor.id):
-                raise RefusedError(STILL_TO_QUALIFY)
+                raise RefusedError.say(
+                    "you have not qualified yet, so your answer was not stored; load the page again to go on with your "
+                    "qualification, or wait until the people who run the study have looked at it"
+                )
         self._qualified.add(key)
 
     def _check_status(self, tx: Tx, person_id: int, assignment: Any, submission: Submission) -> None:
         with grids.on_grid(tx, assignment.grid_id):
             if is_closed(tx, rounds.by_id(tx, assignment.round_id)):
-                raise ConflictError(CALIBRATION_CLOSED)
-        if assignment.status == OPTED_OUT:
-            raise ConflictError(TOPIC_OPTED_OUT)
+                raise ConflictError.say(
+                    "the discussion has begun, or is over, so your first answer stands; where people differed you can "
+                    "answer once more"
+                )
+        if assignment.status == assignments.OPTED_OUT:
+            raise ConflictError.say(
+                "you have opted out of a topic of this pair since, here or on another device, so your answer was not "
+                "stored; you can opt in again under Settings"
+            )
         status = Status(assignment.status)
         has_lapsed = status is Status.WITHDRAWN and assignment.until is not None  # nobody took it from them but time
         if status is Status.WITHDRAWN and not has_lapsed:
             raise ConflictError(GIVEN_TO_OTHERS)
         if submission.again is False and (sentence := ANSWERED_ELSEWHERE.get(status)):
             raise ConflictError(sentence)
-        if (status is Status.OPEN or has_lapsed) and (limit := limit_reached(tx, person_id, self._annotate)):
+        if (status is Status.OPEN or has_lapsed) and (limit := terms.limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
         if has_lapsed and not open_slots.reclaim_skipped(tx, submission.assignment_id):
             raise ConflictError(GIVEN_TO_OTHERS)
@@ -286,7 +269,7 @@ class Submissions:
 
 def check_visitor(visitor: Visitor, state: Any = None) -> None:
     """Raise RefusedError for somebody who answers no round, or has not consented yet, UnknownVisitorError where one who
-    is remembered is found, by their `state`, not to be let in as they were.
+    is remembered is, by their `state`, not to be let in as they were.
     """
     if visitor.remembered is not None:
         expected = (visitor.key, visitor.session_secret, visitor.role)

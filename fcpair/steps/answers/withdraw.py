@@ -17,10 +17,8 @@ from fcpair.steps.answers.generate import GENERATE
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import LARGEST_ID, GridContext, StudyContext, begin_run, labels_of
-from fcpair.steps.people import access, reassignment
-from fcpair.steps.people.known_pairs import assign_everywhere
+from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import find_person
-from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
@@ -29,15 +27,12 @@ from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
 
 Kind = Literal["labels", "verdicts", "answers"]
-COMMANDS: dict[Kind, str] = {"labels": "labels", "verdicts": "validate", "answers": "answers"}
 
 
 @dataclass(frozen=True)
 class BroughtAnswers:
-    """Answers that a run brought into a round of a grid.
-
-    Of `n_answers`, skips included, `n_current` are still the current ones: those that withdrawing would take back,
-    counted by the names of those who gave them.
+    """Answers that a run brought into a round: of `n_answers`, skips included, `n_current` are still the current ones,
+    which withdrawing would take back, `n_by_person` by names of those who gave them.
     """
 
     run: RunRecord
@@ -56,15 +51,15 @@ def list_brought_answers(grid: GridContext) -> list[BroughtAnswers]:
             answers = judgements.answers_of_run(tx, run.id)
             if answers.empty or grids.grid_id_of(int(answers["cell_id"].iloc[0])) != grids.current_grid_id(tx):
                 continue
-            current, is_withdrawn = answers[answers["current"]], bool(answers["withdrawn"].any())
-            n_by_person = dict(sorted(Counter(names[person_id] for person_id in current["person_id"].tolist()).items()))
-            round_name = str(answers["round"].iloc[0])
-            brought.append(BroughtAnswers(run, round_name, len(answers), len(current), n_by_person, is_withdrawn))
+            n_by_person = Counter(answers["person_id"][answers["current"]].map(names))
+            round_name, is_withdrawn = str(answers["round"].iloc[0]), bool(answers["withdrawn"].any())
+            counts = len(answers), n_by_person.total(), dict(sorted(n_by_person.items()))
+            brought.append(BroughtAnswers(run, round_name, *counts, is_withdrawn))
         return brought
 
 
 def _can_bring_answers(run: RunRecord) -> bool:
-    """Whether a run is one that brings answers, which can be withdrawn; of a round, imports begin with its name."""
+    """Return whether a run brings answers, which can be withdrawn; of a round, imports begin with its name."""
     is_import = run.stage in (Simulate.stage, GENERATE) or run.stage.endswith(" import")
     return is_import and run.params.get("format") != FORMAT
 
@@ -74,16 +69,10 @@ def withdraw(grid: GridContext, run: int, kind: Kind = "answers") -> RunRecord:
 
     To each that is still the current one, a judgement is added that withdraws it. Whoever gave it has the pair open
     again; where they cannot answer any more, or somebody else has in their place, the slot is given to others or stays
-    as it is. An answer that was superseded since leaves the newer one standing.
+    as it is. `kind` is `labels` (of the round that counts), `verdicts` (of the one that checks), or `answers` of any.
 
-    Args:
-        grid: the grid.
-        run: the number of the run.
-        kind: labels (of the round that counts), verdicts (of the one that checks), or answers of any round.
-
-    Raises:
-        UnknownIdError: there is no such run.
-        StageError: the run brought no such answers, an older fcpair did not note them, or they were withdrawn already.
+    Raises UnknownIdError for no such run; StageError for one that brought no such answers, or of an older fcpair that
+    did not note them, or whose answers were withdrawn already.
     """
     with grid._store.write() as tx:
         run = whole_number("run", run)
@@ -108,11 +97,11 @@ def withdraw(grid: GridContext, run: int, kind: Kind = "answers") -> RunRecord:
 
 
 def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
-    """The answers of a run, which are all of one round, and of which some are current."""
     run = runs.find_run(tx, run_id) if abs(run_id) <= LARGEST_ID else None
     if run is None:
         raise UnknownIdError.say("there is no run %(number)s; `fcpair log` lists the runs", number=Id(run_id))
-    subject = say("run %(number)s (%(stage)s)", number=Id(run_id), stage=run.stage)
+    about = {"number": Id(run_id), "stage": run.stage}
+    subject = say("run %(number)s (%(stage)s)", **about)
     if run.params.get("format") == FORMAT:
         raise StageError.say(
             "%(subject)s imported a published study with its decisions; `fcpair init` makes a new study",
@@ -128,25 +117,22 @@ def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
             f"{subject} was made by fcpair {run.version}, which did not note what each run brought; `--supersede` "
             "lets the right file replace it"
         )
-    name, grid_id = str(run_answers["round"].iloc[0]), grids.grid_id_of(int(run_answers["cell_id"].iloc[0]))
+    round_name, grid_id = str(run_answers["round"].iloc[0]), grids.grid_id_of(int(run_answers["cell_id"].iloc[0]))
     if grid_id != grids.current_grid_id(tx):
         other_grid = next(key.name for key in grids.keys(tx) if key.id == grid_id)
         raise StageError(f"{subject} brought answers in grid `{other_grid}`; name it (`--grid {other_grid}`)")
     by_round: dict[str, Kind] = {rounds.primary(tx).name: "labels", rounds.validation(tx).name: "verdicts"}
-    answers = by_round.get(name, "answers")
+    answers = by_round.get(round_name, "answers")
     if kind not in ("answers", answers):
+        command = "validate" if answers == "verdicts" else answers
         raise StageError(
-            f"{subject} brought no {kind} but {answers}; `fcpair {COMMANDS[answers]} withdraw {run_id}` takes them back"
+            f"{subject} brought no {kind} but {answers}; `fcpair {command} withdraw {run_id}` takes them back"
         )
     if run_answers["withdrawn"].any():
-        raise StageError.say(
-            "run %(number)s (%(stage)s) has been withdrawn already", number=Id(run_id), stage=run.stage
-        )
+        raise StageError.say("run %(number)s (%(stage)s) has been withdrawn already", **about)
     if not run_answers["current"].any():
         raise StageError.say(
-            "every answer of run %(number)s (%(stage)s) has been superseded since, so none is left to withdraw",
-            number=Id(run_id),
-            stage=run.stage,
+            "every answer of run %(number)s (%(stage)s) has been superseded since, so none is left to withdraw", **about
         )
     return run_answers
 
@@ -157,17 +143,13 @@ LONGEST_REASON = 2_000  # characters
 def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) -> RunRecord:
     """Let a person go, and set aside what they answered: in every round whose work passes on, it is dealt to others.
 
-    To each answer of theirs that is current a judgement is added that withdraws it; nothing is deleted. What everybody
-    answers, such as a pilot, stays, and so do decisions that they took. Where texts of theirs are in a grid that was
-    made of them, they stay there; `fcpair pair --redo` makes that grid anew as long as nobody has answered in it.
+    To each current answer of theirs a judgement is added that withdraws it; nothing is deleted. What everybody answers,
+    such as a pilot, stays, as do their decisions, and texts of theirs of which a grid was made; `fcpair pair --redo`
+    makes that grid anew as long as nobody has answered in it. With a `reason`, which they read when they come back by
+    their link, somebody can be dismissed who has answered nothing yet.
 
-    With a `reason`, they read it when they come back by their link; and somebody can be dismissed who has answered
-    nothing yet, as after a qualification.
-
-    Raises:
-        UnknownIdError: there is nobody of that name.
-        InputError: the reason is too long to be read.
-        StageError: there is nothing of theirs to be set aside; `retire` lets them go.
+    Raises UnknownIdError for nobody of that name, InputError for a reason that is too long, StageError where there is
+    nothing of theirs to be set aside; `retire` lets them go.
     """
     with study._store.write() as tx:
         person = find_person(tx, name)
@@ -197,7 +179,7 @@ def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) 
         if reason:
             access.save_farewell(tx, person.id, reason, run_id)
         n_withdrawn = assignments.withdraw_open(tx, person.id)
-        counts = {"set_aside": n_set_aside, "withdrawn": n_withdrawn, **reassign_everywhere(tx, seed)}
-        counts |= assign_everywhere(tx)
+        counts = {"set_aside": n_set_aside, "withdrawn": n_withdrawn, **reassignment.reassign_everywhere(tx, seed)}
+        counts |= known_pairs.assign_everywhere(tx)
         departures.update_people(tx, run_id)
         return runs.end_run(tx, run_id, counts)

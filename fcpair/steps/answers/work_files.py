@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from fcpair.errors import InputError, StageError, list_first
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns, ImportedAnswers
@@ -22,22 +21,18 @@ from fcpair.files.tables.tabular import read_table
 from fcpair.lazy import pd
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.sentences import say
-from fcpair.stages.questions import SKIP, AnyOf, Closed, Question
-from fcpair.stages.questions.closed import NONE
+from fcpair.stages.questions import SKIP, AnyOf, Closed, Question, closed
 from fcpair.stages.questions.labels import VERDICT, answer_words
 from fcpair.steps.answers import answer_import, answer_tables
 from fcpair.steps.assignment.validate import is_blind, label_names
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, is_planned, load_opaque_ids, scheme_of
 from fcpair.steps.people import access
-from fcpair.steps.rules import permissions
-from fcpair.steps.rules.tallies import round_progress
-from fcpair.steps.rules.wording import number_heading, role_noun, side_headings
+from fcpair.steps.rules import permissions, tallies, wording
 from fcpair.store import Tx, people
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
-from fcpair.store.corpus import cells
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import runs
 from fcpair.work_records import KeepReason, OldSheet
 
@@ -45,17 +40,16 @@ ANSWER_COLUMNS = {False: ("label",), True: ("verdict", "own_label")}  # of a rou
 NOTE = "note"
 
 
-def label_blank(tx: Tx, column: str, words: Sequence[str]) -> SheetLayout:
-    """Layout of a sheet of this study: the column to fill in by these words, its texts, the guidelines."""
-    return _make_blank(tx, {column: words}, PAIR_COLUMNS, rounds.primary(tx))
-
-
-def _make_blank(
-    tx: Tx, columns: Mapping[str, Sequence[str] | str], cell_columns: CellColumns, round_: Round
+def make_blank(
+    tx: Tx,
+    columns: Mapping[str, Sequence[str] | str],
+    cell_columns: CellColumns = PAIR_COLUMNS,
+    round_: Round | None = None,
 ) -> SheetLayout:
-    headings = dict(zip(cell_columns.sides, side_headings(tx), strict=True))
-    if (noun := role_noun(tx, round_.role).one) != cell_columns.number:
-        headings[cell_columns.number] = number_heading(noun)
+    """Layout of a sheet: the columns to fill in, each by these words or instructions, its texts, the guidelines."""
+    headings = dict(zip(cell_columns.sides, wording.side_headings(tx), strict=True))
+    if (noun := wording.role_noun(tx, (round_ or rounds.primary(tx)).role).one) != cell_columns.number:
+        headings[cell_columns.number] = wording.number_heading(noun)
     return SheetLayout(columns, runs.study_facts(tx)["guidelines"], headings)
 
 
@@ -65,20 +59,16 @@ def keep_reason(path: Path, columns: Sequence[str]) -> KeepReason | None:
         rows = read_table(path)
     except InputError:
         return KeepReason.UNREADABLE
-    names = [name for name in (*columns, NOTE) if name in rows.columns]
-    filled = {name for name in names if (rows[name].str.strip() != "").any()}
-    if not {*columns} & {*names}:
+    if {*columns}.isdisjoint(rows.columns):
         return KeepReason.OTHER
+    filled = {name for name in (*columns, NOTE) if name in rows.columns and (rows[name].str.strip() != "").any()}
     if filled & {*columns}:
         return KeepReason.ANSWERS
     return KeepReason.NOTES if NOTE in filled else None
 
 
 def old_sheets(grid: GridContext, folder: str | Path, *, checks: bool = False) -> list[OldSheet]:
-    """The sheets in a folder that are kept as they are, or are of somebody who left, by name.
-
-    They are those of validators where the round `checks`.
-    """
+    """The sheets in a folder, of validators if `checks`, that are kept as they are, or are of somebody who left."""
     with grid._store.read() as tx:
         round_ = rounds.validation(tx) if checks else rounds.primary(tx)
         return _find_old_sheets(tx, Path(folder), round_, ANSWER_COLUMNS[checks])
@@ -92,7 +82,7 @@ def old_answer_sheets(grid: GridContext, folder: str | Path, round: str | None =
 
 
 def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]) -> list[OldSheet]:
-    everybody = {one.name: one for one in people.people(tx)}
+    everybody = {person.name: person for person in people.people(tx)}
     counts, sheets = assignments.counts_of_grid(tx).get(round_.name, {}), list[OldSheet]()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         person = everybody.get(path.stem)
@@ -100,18 +90,18 @@ def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]
             n_open = n_by_status.get(Status.OPEN.value, 0)
             passed_on = not person.retired and not n_open and Status.WITHDRAWN.value in n_by_status
             reason = keep_reason(path, columns)
-            sheets.append(OldSheet(path, person.name, reason, n_open, person.retired, passed_on))
-    return [sheet for sheet in sheets if sheet.kept or sheet.left or sheet.passed_on]
+            if reason or person.retired or passed_on:
+                sheets.append(OldSheet(path, person.name, reason, n_open, person.retired, passed_on))
+    return sheets
 
 
 def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
-    """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator.
-
-    A file that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
+    """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator. A file that holds answers
+    or notes, or is no such sheet, is kept, and not in what is returned.
     """
     access.Access(grid).spare()
     with grid._store.read() as tx:
-        blank = label_blank(tx, "label", answer_words(scheme_of(tx)))
+        blank = make_blank(tx, {"label": answer_words(scheme_of(tx))})
         rows = _begun_work(tx, rounds.primary(tx))
         is_assigned = bool(assignments.counts_of_grid(tx))
         _refuse_free(tx, rounds.primary(tx))
@@ -119,13 +109,12 @@ def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetForma
         raise StageError(
             say("no label is open") if is_assigned else say("no pairs have been assigned; run `fcpair assign`")
         )
-    sheets = rows.assign(pair=to_public_number(rows["cell_id"]), label="", note="")
+    sheets = rows.assign(pair=grids.to_public_number(rows["cell_id"]), label="", note="")
     sheets = sheets[["annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note"]]
     return _write_by_person(sheets, folder, sheet_format, blank, ANSWER_COLUMNS[False])
 
 
 def _refuse_free(tx: Tx, round_: Round) -> None:
-    """Raise StageError where work of a round is free for anybody, and so is nobody's on a sheet."""
     if n_free := open_slots.n_free(tx, round_):
         raise StageError(
             f"{n_free:,} labels are free for anybody in the browser (`fcpair serve`), so there are no sheets; "
@@ -135,36 +124,33 @@ def _refuse_free(tx: Tx, round_: Round) -> None:
 
 def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
     """Open work of people who can begin a round, with control pairs; StageError where all have yet to qualify."""
-    rows, everybody = assignments.open_work(tx, rounds.with_known_pairs(tx, round_)), people.people(tx)
-    unqualified = permissions.unqualified(tx, round_, [person.id for person in everybody])
-    waiting = [person.name for person in everybody if person.id in unqualified]
-    begun = rows[~rows["annotator"].isin(waiting)].reset_index(drop=True)
-    if begun.empty and not rows.empty:
+    rows = assignments.open_work(tx, rounds.with_known_pairs(tx, round_))
+    ids = {person.name: person.id for person in people.people(tx)}
+    is_waiting = rows["annotator"].map(ids).isin(permissions.unqualified(tx, round_, ids.values()))
+    if is_waiting.any() and is_waiting.all():
         raise StageError.say(
             "nobody has qualified yet, which people do in the browser (`fcpair serve`); `fcpair people "
             "qualified` shows how far they are"
         )
-    return begun
+    return rows[~is_waiting].reset_index(drop=True)
 
 
 def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
-    """Write each validator's open pairs as a sheet to fill in; returns the rows by validator.
+    """Write each validator's open pairs as a sheet to fill in, as `write_sheets` does; returns the rows by validator.
 
     The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. Where
-    open pairs are of both kinds, those of the present one come first, and the others when these are done. A file that
-    holds answers or notes, or is no such sheet, is kept, and not in what is returned.
+    open pairs are of both kinds, those of the present one come first, and the others when these are done.
     """
     access.Access(grid).spare()
     with grid._store.read() as tx:
-        rows = assignments.open_work(tx, rounds.validation(tx)).rename(columns={"annotator": "validator"})
+        round_ = rounds.validation(tx)
+        rows = assignments.open_work(tx, round_).rename(columns={"annotator": "validator"})
         if rows.empty:
-            is_assigned = not assignments.assignments(tx, rounds.validation(tx)).empty
-            command = f"fcpair validate assign{' --more' * is_assigned}"
+            command = f"fcpair validate assign{' --more' * (not assignments.assignments(tx, round_).empty)}"
             raise StageError.say("no verdict is open; `%(command)s` assigns pairs", command=command)
         rows = rows[~rows["cell_id"].isin(permissions.not_due_reasons(tx, rows["cell_id"].tolist()))]
         if rows.empty:
             raise StageError.say("no verdict is due: open verdicts wait until all labels of their pairs are in")
-        round_ = rounds.validation(tx)
         blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
         rows = rows[rows["blind"] == blind]
         sheets = rows[["validator", "position"]].assign(
@@ -173,30 +159,28 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format:
         if not blind:
             sheets["label"] = rows["cell_id"].map(label_names(tx))
         question, answer = (scheme_of(tx), "own_label") if blind else (VERDICT, "verdict")
-        blank = _make_blank(tx, {answer: answer_words(question)}, PAIR_COLUMNS, round_)
-    return _write_by_person(
-        sheets.assign(**{answer: "", "note": ""}), folder, sheet_format, blank, ANSWER_COLUMNS[True]
-    )
+        blank = make_blank(tx, {answer: answer_words(question)}, round_=round_)
+    sheets = sheets.assign(**{answer: "", "note": ""})
+    return _write_by_person(sheets, folder, sheet_format, blank, ANSWER_COLUMNS[True])
 
 
 def write_answer_sheets(
     grid: GridContext, folder: str | Path, round: str | None = None, sheet_format: SheetFormat = "csv"
 ) -> dict[str, int]:
-    """Write what each person has open in a round, the one that counts if none is named, as a sheet to fill in, with a
+    """Write what each person has open in a round, the one that counts if none is named, as `write_sheets` does, with a
     column for each question; returns the rows by person.
 
-    A round that edits has the text to be edited in the column `original`. A file that holds answers or notes, or is no
-    such sheet, is kept, and not in what is returned. Raises what `answer_tables.round_for_files` does.
+    A round that edits has the text in the column `original`. Raises what `answer_tables.round_for_files` does.
     """
     access.Access(grid).spare()
     with grid._store.read() as tx:
         round_, rows = open_cells(tx, grid, round)
         instructions = {name: _answer_instructions(question) for name, question in form_of(round_.form).questions}
-        blank = _make_blank(tx, instructions, CELL_COLUMNS, round_)
+        blank = make_blank(tx, instructions, CELL_COLUMNS, round_)
         sheets = rows[["annotator"]].rename(columns={"annotator": "by"})
-        sheets = sheets.assign(cell=numbers_on_sheet(tx, round_, rows["cell_id"]), row=rows["hs"], column=rows["cn"])
-        if round_.options.hides_column:
-            sheets = sheets.drop(columns="column")
+        sheets = sheets.assign(cell=numbers_on_sheet(tx, round_, rows["cell_id"]), row=rows["hs"])
+        if not round_.options.hides_column:
+            sheets["column"] = rows["cn"]
         if round_.options.edits:
             sheets[answer_tables.ORIGINAL] = rows["cell_id"].map(authorship.originals(tx, round_))
     sheets = sheets.assign(**dict.fromkeys(instructions, ""), note="")
@@ -209,7 +193,7 @@ def open_cells(tx: Tx, grid: GridContext, name: str | None) -> tuple[Round, pd.D
     rows = _begun_work(tx, round_)
     if rows.empty:
         _refuse_free(tx, round_)
-        progress, open_in = round_progress(tx, round_), f"nothing is open in round `{round_.name}`"
+        progress, open_in = tallies.round_progress(tx, round_), f"nothing is open in round `{round_.name}`"
         if not progress.dealt:
             remedy = f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` assigns it"
             raise StageError(f"{open_in}, which has not been assigned yet; {remedy}")
@@ -229,23 +213,21 @@ def open_cells(tx: Tx, grid: GridContext, name: str | None) -> tuple[Round, pd.D
 
 def numbers_on_sheet(tx: Tx, round_: Round, cell_ids: pd.Series[int]) -> pd.Series[int]:
     """The numbers of cells on a sheet of a round; where it hides the column, they do not tell it."""
-    numbers = to_public_number(cell_ids)
+    numbers = grids.to_public_number(cell_ids)
     return numbers.map(load_opaque_ids(tx).encrypt_cell) if round_.options.hides_column else numbers
 
 
 def _answer_instructions(question: Question[Any]) -> Sequence[str] | str:
-    """Instructions for a question on a sheet: the words to choose from, or what to write."""
     if isinstance(question, Closed):
         return answer_words(question)
     if isinstance(question, AnyOf):
-        return f"any of these, separated by semicolons: {'; '.join(question.names)}; or {NONE}; or {SKIP}"
+        return f"any of these, separated by semicolons: {'; '.join(question.names)}; or {closed.NONE}; or {SKIP}"
     return f"{question}, or {SKIP}"
 
 
 def _write_by_person(
     rows: pd.DataFrame, folder: str | Path, form: SheetFormat, blank: SheetLayout, columns: Sequence[str]
 ) -> dict[str, int]:
-    """Write the rows of each person, named in the first column, as a sheet with these `columns` to fill in."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     n_rows_by_person = {}
@@ -260,12 +242,9 @@ def _write_by_person(
 def write_project(grid: GridContext, folder: str | Path, tool: str, round: str | None = None) -> dict[str, int]:
     """Write what people have open in a round, the one that counts if none is named, as a project of an annotation tool.
 
-    `tool` is a key of `fcpair.files.exchange.catalogue.TOOLS`. Returns the items by person. Raises what
-    `answer_tables.round_for_files` does.
-
-    Raises:
-        InputError: there is no such tool, it cannot carry the form of the round, or the folder is not empty.
-        StageError: nothing is open, or all of it waits for another round.
+    `tool` is a key of `fcpair.files.exchange.catalogue.TOOLS`. Returns the items by person. Raises InputError where the
+    tool is unknown or cannot carry the form, or the folder is not empty; StageError where nothing is open or due, or as
+    `answer_tables.round_for_files`.
     """
     access.Access(grid).spare()
     writer = find_tool(tool)
@@ -275,25 +254,24 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, round: str |
         if obstacle := writer.obstacle(form):
             raise InputError(f"round `{round_.name}` cannot be answered in {writer.title}: {obstacle}")
         facts, round_key = runs.study_facts(tx), f"{grid.grid.name}:{round_.name}"
-        texts = _texts_of_cells(tx, round_, rows["cell_id"].tolist())
-        numbers = numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
-        shards: dict[str, list[Item]] = {}  # in the order in which they were assigned
-        for person, number, cell in zip(rows["annotator"], numbers, rows["cell_id"].tolist(), strict=True):
-            item = Item(ItemKey(round_key, number, digest_texts(texts[cell])), texts[cell])
-            shards.setdefault(str(person), []).append(item)
+        cell_ids, numbers = rows["cell_id"].tolist(), numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
+        headings, texts = _shown_texts(tx, round_, cell_ids)
+        shards = defaultdict[str, list[Item]](list)  # in the order in which they were assigned
+        for person, number, cell in zip(rows["annotator"], numbers, cell_ids, strict=True):
+            key = ItemKey(round_key, number, digest_texts(texts[cell]))
+            shards[str(person)].append(Item(key, texts[cell]))
         place = grid._store.place
         study = f"--study {shlex.quote(place if '://' in place else os.path.relpath(place, folder))}"
         named = f"--grid {shlex.quote(grid.grid.name)} --round {shlex.quote(round_.name)}"
         asks_labels = round is None and not is_planned(tx)  # which have a command of their own
-        command = f"labels import {study}" if asks_labels else f"answers import {named} {study}"
         project = Project(
             name=round_key.replace(":", "-").replace(" ", "_"),
             title=facts["title"] or grid.grid.name,
             guidelines=facts["guidelines"],
             form=form,
-            headings=_headings(tx, round_),
-            shards=shards,
-            command=command,
+            headings=headings,
+            shards=dict(shards),
+            command=f"labels import {study}" if asks_labels else f"answers import {named} {study}",
         )
     with new_folder(folder) as target:
         for path, content in writer.write(project).items():
@@ -314,18 +292,16 @@ def import_export(
 ) -> RunRecord:
     """Record what an annotation tool exported, in a round, the one that counts if none is named.
 
-    `path` is a file, a zip file or a folder: all of it is recorded, or nothing. Of several answers by a person on a
-    cell the latest counts, and those before it are kept. An answer that is recorded already is not recorded again, nor
-    is one of somebody who was dismissed, or from before another that its person has given since. The notes of the run
-    say which were left out, and how many cells of each person are still missing.
+    Of several answers by a person on a cell the latest counts, and those before it are kept. Left out are answers that
+    are recorded already, of people who were dismissed, or from before another that the person has given since. The
+    notes of the run say which were left out, and how many cells of each person are still missing.
 
     Args:
         grid: where the answers belong.
-        path: what was exported.
+        path: a file, a zip file or a folder: all of it is recorded, or nothing.
         tool: a key of `fcpair.files.exchange.catalogue.TOOLS`.
-        name: the round.
-        people: a table of the columns `user` and `annotator`: which user of the tool is which person. Without it, users
-            have the names of people.
+        round: the name of the round.
+        people: a table of the columns `user` and `annotator`: which user of the tool is which person, if names differ.
         supersede: let a different answer replace an earlier one as the current one.
         announce: is called with each thing that the export lacks, before anything is checked.
 
@@ -348,10 +324,9 @@ def import_export(
 
     def check(tx: Tx, answers: ImportedAnswers) -> None:
         _compare_texts(tx, answers, round_, reader)
-        if answers.findings:
-            return
-        answers.notes.extend(_describe_missing(tx, answers, round_, is_shared=reader.is_shared))
-        answers.notes.extend(_leave_out_older(tx, answers, round_))
+        if not answers.findings:
+            answers.notes.extend(_describe_missing(tx, answers, round_, is_shared=reader.is_shared))
+            answers.notes.extend(_leave_out_older(tx, answers, round_))
 
     return answer_tables.record_forms(grid, round_, incoming, supersede=supersede, check=check, tool=tool)
 
@@ -360,38 +335,34 @@ def _shown_sides(round_: Round) -> tuple[str, ...]:
     return (HS,) if round_.options.hides_column else (HS, CN)
 
 
-def _headings(tx: Tx, round_: Round) -> tuple[str, ...]:
-    facts = runs.study_facts(tx)
-    return tuple(facts[f"{side}_name"] for side in _shown_sides(round_))
-
-
-def _texts_of_cells(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> dict[int, tuple[str, ...]]:
-    """The texts that a tool shows of each cell: those of its sides, unless the round hides its column."""
-    bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
-    rows = cells.by_id(tx, cell_ids)
-    columns = [rows[f"{side}_id"].map(bodies) for side in _shown_sides(round_)]
-    return dict(zip(rows["cell_id"].tolist(), zip(*columns, strict=True), strict=True))
+def _shown_texts(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> tuple[tuple[str, ...], dict[int, tuple[str, ...]]]:
+    facts, bodies = runs.study_facts(tx), cells.texts_of_grid(tx).set_index("text_id")["body"]
+    rows, shown_sides = cells.by_id(tx, cell_ids), _shown_sides(round_)
+    texts = zip(*(rows[f"{side}_id"].map(bodies) for side in shown_sides), strict=True)
+    headings = tuple(facts[f"{side}_name"] for side in shown_sides)
+    return headings, dict(zip(rows["cell_id"].tolist(), texts, strict=True))
 
 
 def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: AnnotationTool) -> None:
-    """Add an error where the study has other texts than the tool was given, or the export has other texts than that."""
-    rows, unit, headings = incoming.rows, incoming.of.number, _headings(tx, round_)
-    texts = _texts_of_cells(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
+    rows, unit = incoming.rows, incoming.of.number
+    headings, texts = _shown_texts(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
     digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
     shown = {cell: answer_import.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
-    is_other = (rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])).to_numpy()
-    clause = "other texts in this study than in its key; is the export from another study, or was the key changed?"
-    incoming.refuse(is_other, f"{unit} {{pair}} has {clause}", f"these {unit}s have {clause}")
+    is_other = rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])
     has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
     expected = rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
-    is_changed = (has_text & (rows["tool_text"].map(answer_import.letters) != expected)).to_numpy()
-    clause = "other texts in the export than the tool was given"
-    incoming.refuse(is_changed & ~is_other, f"{unit} {{pair}} has {clause}", f"these {unit}s have {clause}")
+    is_changed = has_text & (rows["tool_text"].map(answer_import.letters) != expected) & ~is_other
+    for is_wrong, clause in (
+        (is_other, "in this study than in its key; is the export from another study, or was the key changed?"),
+        (is_changed, "in the export than the tool was given"),
+    ):
+        sentence, cause = f"{unit} {{pair}} has other texts {clause}", f"these {unit}s have other texts {clause}"
+        incoming.refuse(is_wrong.to_numpy(), sentence, cause)
 
 
 def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_shared: bool) -> Iterator[str]:
-    """Yield a sentence on each person of whose shard something is neither in the study nor in the export, of those in
-    the export, and where it `is_shared` of all who have work in the round.
+    """Yield a sentence on each person of whose shard something is neither in the study nor in the export: of those in
+    the export, and where it `is_shared` of all.
     """
     names, unit = {person.id: person.name for person in people.people(tx)}, f"{incoming.of.number}s"
     shards = assignments.assignments(tx, rounds.with_known_pairs(tx, round_))
@@ -413,9 +384,7 @@ def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_sh
 
 
 def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterator[str]:
-    """Leave out answers older than one that the same person, not simulated, has given; yields a sentence on each."""
-    rows = incoming.rows
-    seen_round = rounds.with_known_pairs(tx, round_)
+    rows, seen_round = incoming.rows, rounds.with_known_pairs(tx, round_)
     current = judgements.current_answers(tx, seen_round, *answer_import.COMPARED).set_index("assignment_id")
     current = current[current["origin"] != Origin.SIMULATED.value]
     times, current_times = (
@@ -426,4 +395,4 @@ def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterat
     for name, older in rows[is_older].groupby("person", sort=False):
         left_out = f"{len(older):,} ({incoming.of.number}s {list_first(older['pair'].tolist(), 5)})"
         yield f"{name} has answered differently since; older answers left out: {left_out}"
-    incoming.keep_rows(~is_older.to_numpy(np.bool_))
+    incoming.keep_rows(~is_older.to_numpy(bool))

@@ -5,15 +5,10 @@ Who may be assigned a pair to validate or to label is said by `reassignment.inel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
-from fcpair.lazy import pd
 from fcpair.params import check_distinct_spelling
 from fcpair.records import BY_HAND, Known, Person, Role, Round, Rule
 from fcpair.sentences import Id, mark, say
@@ -21,26 +16,13 @@ from fcpair.steps.base.context import scheme_of
 from fcpair.steps.people import known_pairs
 from fcpair.steps.people.people import check_pseudonym
 from fcpair.steps.rules import rule_decisions
-from fcpair.store import Tx, adjudications, disputes, optouts, people
-from fcpair.store.assignment import assignments, rounds
-from fcpair.store.corpus import cells
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store import Tx, disputes, optouts, people
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import cells, grids
 from fcpair.work_records import Agenda
 
 NOT_CONSENTED = say("please read what the study is about and agree to take part first")
 NOT_SHOWN = "(not shown)"  # in the place of a text that is hidden from those who judge
-
-
-@dataclass(frozen=True)
-class OpenedCase:
-    """A case that a person may decide; `standing` is None where no decision stands on it.
-
-    `again` says that what stands was decided before the labels changed. `answer_id` is the newest answer there.
-    """
-
-    standing: disputes.StandingDecision | None
-    again: bool
-    answer_id: int
 
 
 def find_decider(tx: Tx, name: str, *, allow_retired: bool = False) -> Person | None:
@@ -49,7 +31,7 @@ def find_decider(tx: Tx, name: str, *, allow_retired: bool = False) -> Person | 
     Raises InputError for no pseudonym, one that differs from another in capitals alone, and for another role;
     RefusedError for somebody who has left, whom a file of earlier decisions may name (`allow_retired`).
     """
-    people_by_name = {one.name: one for one in people.people(tx)}
+    people_by_name = {person.name: person for person in people.people(tx)}
     if name not in people_by_name:
         check_pseudonym(name)
         check_distinct_spelling([name], people_by_name)
@@ -69,19 +51,17 @@ def blocking_reasons(tx: Tx, person: Person | None, cell_ids: Sequence[int]) -> 
     Nobody decides a pair that has no label, or that somebody has still to label; nor one that they answered or skipped
     in any round, also as a known pair, that they validate, or whose topic they opted out of.
     """
+    unlabelled = mark("pair %(number)s has no label, so there is nothing to decide")
+    labelling = mark("pair %(number)s is still being labelled; it can be decided when all its labels are in")
     pair_ids = [int(pair) for pair in cell_ids]
     errors: dict[int, FcpairError] = {
-        pair: _conflict(mark("pair %(number)s has no label, so there is nothing to decide"), pair)
-        for pair in set(pair_ids) - disputes.pairs_with_label(tx, pair_ids)
+        **{pair: _conflict(unlabelled, pair) for pair in set(pair_ids) - disputes.pairs_with_label(tx, pair_ids)},
+        **{pair: _conflict(labelling, pair) for pair in disputes.pairs_to_label(tx, pair_ids)},
     }
-    for pair in disputes.pairs_to_label(tx, pair_ids):
-        errors[pair] = _conflict(
-            mark("pair %(number)s is still being labelled; it can be decided when all its labels are in"), pair
-        )
     if person is not None:
         errors |= {
-            pair: RefusedError.say(sentence, name=person.name, number=Id(to_public_number(pair)))
-            for sentence, pairs in _pairs_involving(tx, person, pair_ids).items()
+            pair: RefusedError.say(sentence, name=person.name, number=Id(grids.to_public_number(pair)))
+            for sentence, pairs in _pairs_involving(tx, person, pair_ids)
             for pair in pairs
         }
     return errors
@@ -99,24 +79,19 @@ def still_labelled_error(cell_id: int) -> ConflictError:
     )
 
 
-def _pairs_involving(tx: Tx, person: Person, cell_ids: Sequence[int] | None = None) -> dict[str, set[int]]:
-    """The pairs, or those of these, that this person may not decide because of what they did before, by why."""
-    return {
-        mark("`%(name)s` opted out of a topic of pair %(number)s, so somebody else must decide it"): spared_pairs(
-            tx, person.id, cell_ids
-        ),
-        mark("`%(name)s` labelled pair %(number)s, so somebody else must decide it"): disputes.pairs_answered_by(
-            tx, person.id, cell_ids
-        ),
-        mark("`%(name)s` validates pair %(number)s, so somebody else must decide it"): disputes.pairs_checked_by(
-            tx, person.id, cell_ids
-        ),
-    }
+def _pairs_involving(tx: Tx, person: Person, cell_ids: Sequence[int] | None = None) -> Iterator[tuple[str, set[int]]]:
+    """Yield why this person may not decide pairs because of what they did before, each with the pairs."""
+    sentence = mark("`%(name)s` opted out of a topic of pair %(number)s, so somebody else must decide it")
+    yield sentence, spared_pairs(tx, person.id, cell_ids)
+    sentence = mark("`%(name)s` labelled pair %(number)s, so somebody else must decide it")
+    yield sentence, disputes.pairs_answered_by(tx, person.id, cell_ids)
+    sentence = mark("`%(name)s` validates pair %(number)s, so somebody else must decide it")
+    yield sentence, disputes.pairs_checked_by(tx, person.id, cell_ids)
 
 
 def excluded_pairs(tx: Tx, person: Person | None) -> set[int]:
     """The pairs that this person is not asked to decide, as they are barred to them alone."""
-    return set() if person is None else set().union(*_pairs_involving(tx, person).values())
+    return set().union(*(pairs for _, pairs in _pairs_involving(tx, person))) if person else set()
 
 
 def spared_pairs(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
@@ -138,19 +113,20 @@ def unqualified(tx: Tx, round_: Round, person_ids: Iterable[int]) -> set[int]:
 
 
 def check_may_decide(tx: Tx, person: Person | None, cell_id: int) -> None:
-    """Raise what `blocking_reasons` says of one pair."""
+    """Raise what `blocking_reasons` has of one pair."""
     if error := blocking_reasons(tx, person, [cell_id]).get(cell_id):
         raise error
 
 
-def open_case(tx: Tx, person: Person | None, cell_id: int) -> OpenedCase:
-    """Open a case that waits for a decision, or that one has decided oneself.
+def open_case(tx: Tx, person: Person | None, cell_id: int) -> tuple[disputes.StandingDecision | None, bool, int]:
+    """Open a case that waits for a decision, or that this person has decided.
 
+    Returns the decision that stands, if one does; whether it was made before the labels changed; and the newest answer.
     Raises RefusedError and ConflictError as in `blocking_reasons`, and where the labels agree or another has decided.
     """
     check_may_decide(tx, person, cell_id)
     standing = disputes.standing_decision(tx, cell_id)
-    again = bool(rule_decisions.stale_decisions(tx, [cell_id]))
+    again = standing is not None and bool(rule_decisions.stale_decisions(tx, [cell_id]))
     if standing is None and not disputes.is_requested(tx, cell_id):
         codes = {code for code, _ in disputes.label_notes(tx, [cell_id]).get(cell_id, [])}
         if len(codes & set(scheme_of(tx).definite)) == 1:
@@ -159,11 +135,11 @@ def open_case(tx: Tx, person: Person | None, cell_id: int) -> OpenedCase:
         if not (decider := _decider(standing)):
             raise _conflict(mark("pair %(number)s has been decided by a rule meanwhile"), cell_id)
         raise _conflict(mark("pair %(number)s has been decided by %(name)s meanwhile"), cell_id, name=decider)
-    return OpenedCase(standing, again, disputes.newest_answer(tx, cell_id))
+    return standing, again, disputes.newest_answer(tx, cell_id)
 
 
 def _conflict(sentence: str, cell_id: int, **values: str) -> ConflictError:
-    return ConflictError(say(sentence, number=Id(to_public_number(cell_id)), **values))
+    return ConflictError(say(sentence, number=Id(grids.to_public_number(cell_id)), **values))
 
 
 def _decider(standing: disputes.StandingDecision) -> str:
@@ -173,19 +149,21 @@ def _decider(standing: disputes.StandingDecision) -> str:
     return say("%(name)s (in a file)", name=standing.by) if standing.by else say("a file")
 
 
-def check_still_as_shown(opened: OpenedCase, cell_id: int, decision_id: int | None, answer_id: int | None) -> None:
-    """Raise ConflictError unless a case is as it was shown: its decision, and its newest answer, if that is given."""
-    standing = opened.standing.id if opened.standing else None
-    if standing != decision_id and standing is None:
+def check_still_as_shown(
+    tx: Tx, person: Person, cell_id: int, shown_decision: int | None, shown_answer: int | None
+) -> None:
+    """Raise what `open_case` raises, and ConflictError unless decision and newest answer, if given, are those shown."""
+    standing, _, answer_id = open_case(tx, person, cell_id)
+    if standing is None and shown_decision is not None:
         raise _conflict(mark("pair %(number)s has been taken back since it was shown; look at it again"), cell_id)
-    if standing != decision_id:
+    if standing is not None and standing.id != shown_decision:
         raise _conflict(mark("pair %(number)s has been decided since it was shown; look at it again"), cell_id)
-    if answer_id is not None and answer_id != opened.answer_id:
+    if shown_answer not in (None, answer_id):
         raise _conflict(mark("a label of pair %(number)s has changed since it was shown; look at it again"), cell_id)
 
 
-def check_may_take_back(tx: Tx, person: Person | None, cell_id: int) -> None:
-    """Raise ConflictError unless a decision stands on a pair that is this person's, or by hand and they lead."""
+def decision_to_take_back(tx: Tx, person: Person | None, cell_id: int) -> disputes.StandingDecision:
+    """The decision that stands on a pair; ConflictError unless it is this person's, or by hand and they lead."""
     standing = disputes.standing_decision(tx, cell_id)
     if standing is None:
         raise _conflict(mark("pair %(number)s has no current decision, so there is none to take back"), cell_id)
@@ -203,28 +181,20 @@ def check_may_take_back(tx: Tx, person: Person | None, cell_id: int) -> None:
         )
         sentence = or_decider if standing.rule == Rule.PERSON else only_lead
         raise _conflict(sentence, cell_id, name=_decider(standing))
+    return standing
 
 
-def is_own_decision(standing: disputes.StandingDecision, person: Person | None) -> bool:
+def is_own_decision(standing: disputes.StandingDecision | None, person: Person | None) -> bool:
     """Return whether this person made a decision, in the study and not in a file."""
-    return person is not None and standing.rule == Rule.PERSON and standing.person_id == person.id
-
-
-def own_note_and_flag(
-    tx: Tx, person: Person | None, cell_id: int, standing: disputes.StandingDecision | None
-) -> dict[str, Any]:
-    """The `note` and whether it is `flagged`, of this person's decision on a pair: what stands, or was taken back."""
-    if person is None or (standing is not None and not is_own_decision(standing, person)):
-        return {"note": "", "flagged": False}
-    note, flagged = standing[-2:] if standing else disputes.newest_note_and_flag(tx, cell_id, person.id)
-    return {"note": note, "flagged": flagged}
+    if standing is None or person is None:
+        return False
+    return standing.rule == Rule.PERSON and standing.person_id == person.id
 
 
 def agenda(tx: Tx, person: Person | None) -> Agenda:
     """Collect what there is for one person to decide."""
     undecided = [case for case in rule_decisions.disputed_pairs(tx) if case.by is None]
-    due_cases = [case for case in undecided if case.due]
-    excluded = excluded_pairs(tx, person)
+    due_cases, excluded = [case for case in undecided if case.due], excluded_pairs(tx, person)
     own_cases = [case for case in due_cases if case.cell_id not in excluded]
     return Agenda(
         tuple(case.cell_id for case in own_cases),
@@ -232,14 +202,6 @@ def agenda(tx: Tx, person: Person | None) -> Agenda:
         len(undecided) - len(due_cases),
         len(due_cases) - len(own_cases),
     )
-
-
-def has_checked(tx: Tx, cell_id: pd.Series[int], person_id: pd.Series[int]) -> NDArray[np.bool_]:
-    """Return whether each person validates that pair or has decided it, and so may not label it, shape `(n,)`."""
-    pairs = pd.MultiIndex.from_arrays([cell_id, person_id])
-    validated = assignments.assignments(tx, rounds.validation(tx))[["cell_id", "person_id"]]
-    decided = adjudications.people_who_decided(tx)
-    return pairs.isin(pd.MultiIndex.from_frame(validated)) | pairs.isin(pd.MultiIndex.from_frame(decided))
 
 
 def texts_to_judge(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:

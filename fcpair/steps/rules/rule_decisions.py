@@ -1,7 +1,7 @@
 """Decisions by rule follow the labels: whoever writes labels, or takes them back, calls `apply_policy` at once.
 
-A decision by rule is a row like any other, so that a verdict can be about it. But it stands only as long as the policy
-that holds would make it of the labels that are there: otherwise another takes its place, or it is reopened.
+Such a decision is a row like any other, about which a verdict can be. But where the policy that holds would no longer
+make it of the labels, another takes its place, or it is reopened.
 """
 
 from __future__ import annotations
@@ -17,12 +17,7 @@ from fcpair.store import Tx, adjudications, disputes
 from fcpair.store.database.statements import tentative
 from fcpair.store.oversight import runs
 
-POLICY_BY_RULE = {
-    Rule.MAJORITY: "majority",
-    Rule.MEDIAN: "median",
-    Rule.NO_MAJORITY: "majority",
-    Rule.NO_MEDIAN: "median",
-}
+RULES_BY_POLICY = {"majority": (Rule.MAJORITY, Rule.NO_MAJORITY), "median": (Rule.MEDIAN, Rule.NO_MEDIAN)}
 
 
 def policy_that_holds(tx: Tx) -> Adjudicate | None:
@@ -36,9 +31,8 @@ def apply_policy(tx: Tx, cell_ids: Sequence[int]) -> dict[str, int]:
     if policy is None or not len(cell_ids):
         return {}
     changes = preview_policy(tx, policy, cell_ids)
-    write_decisions(tx, changes)
-    counts = {"decided": len(changes.new), "reopened": len(changes.reopened)}
-    return {name: n for name, n in counts.items() if n}
+    adjudications.add_decisions(tx, decision_rows(changes))
+    return {name: n for name, n in (("decided", len(changes.new)), ("reopened", len(changes.reopened))) if n}
 
 
 def follow_answer(tx: Tx, cell_id: int, *, counts: bool) -> None:
@@ -46,10 +40,10 @@ def follow_answer(tx: Tx, cell_id: int, *, counts: bool) -> None:
 
     The same statements are run for an answer that does not count, on a control pair: the time of a reply tells none.
     """
-    changes = _decisions(preview_policy(tx, effective_options(tx, Adjudicate, {}), [cell_id]))
+    changes = decision_rows(preview_policy(tx, effective_options(tx, Adjudicate, {}), [cell_id]))
     is_kept = counts and bool(changes)
     with tentative(tx, is_kept=is_kept):
-        adjudications.add_decisions(tx, changes if is_kept else [_reopened(cell_id)])
+        adjudications.add_decisions(tx, changes if is_kept else [{"cell_id": cell_id, "rule": Rule.REOPENED.value}])
 
 
 def preview_policy(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = None) -> Forecast:
@@ -58,18 +52,12 @@ def preview_policy(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = 
     return forecast(adjudications.pair_states(tx, question.codes, cell_ids), question, policy.policy, policy.ties)
 
 
-def write_decisions(tx: Tx, changes: Forecast) -> None:
-    """Write what was foreseen."""
-    adjudications.add_decisions(tx, _decisions(changes))
-
-
-def _decisions(changes: Forecast) -> list[dict[str, Any]]:
-    made = ({"cell_id": cell_id, "rule": one.rule.value, "code": one.code} for cell_id, one in changes.new)
-    return [*made, *map(_reopened, changes.reopened)]
-
-
-def _reopened(cell_id: int) -> dict[str, Any]:
-    return {"cell_id": cell_id, "rule": Rule.REOPENED.value}
+def decision_rows(changes: Forecast) -> list[dict[str, Any]]:
+    """Rows for the decisions that a policy would change, as `adjudications.add_decisions` takes them."""
+    return [
+        *({"cell_id": cell_id, "rule": new.rule.value, "code": new.code} for cell_id, new in changes.new),
+        *({"cell_id": cell_id, "rule": Rule.REOPENED.value} for cell_id in changes.reopened),
+    ]
 
 
 def repair_old_decisions(tx: Tx) -> RunRecord | None:
@@ -82,15 +70,15 @@ def repair_old_decisions(tx: Tx) -> RunRecord | None:
     if current_policy is None:
         return None
     rules = set(adjudications.current_adjudications(tx, "rule")["rule"])
-    standing_policies = {policy for rule, policy in POLICY_BY_RULE.items() if rule.value in rules}
+    standing = {policy for policy, made in RULES_BY_POLICY.items() if not rules.isdisjoint(rule.value for rule in made)}
     past_policies = (
         Adjudicate(**run.options) for run in reversed(runs.runs(tx, Adjudicate.stage)) if "policy" in run.params
     )
-    policy = next((one for one in past_policies if one.policy in standing_policies), current_policy)
+    policy = next((past for past in past_policies if past.policy in standing), current_policy)
     changes = preview_policy(tx, policy)
     if policy == current_policy and not (changes.new or changes.reopened):
         return None
-    write_decisions(tx, changes)
+    adjudications.add_decisions(tx, decision_rows(changes))
     return note_stage_run(tx, policy, changes.counts)
 
 
@@ -103,8 +91,3 @@ def stale_decisions(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[int]:
 def disputed_pairs(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[disputes.DisputedPair]:
     """The pairs, or those of these, that are people's to decide, decided or not, with those for a second look."""
     return disputes.disputed_pairs(tx, scheme_of(tx).definite, stale_decisions(tx, cell_ids), cell_ids)
-
-
-def waiting_cell_ids(tx: Tx) -> list[int]:
-    """The pairs with labels that wait for a decision, by id."""
-    return disputes.undecided_pairs(tx, scheme_of(tx).definite)[1]

@@ -14,20 +14,13 @@ from fcpair.params import Validate, grid_names
 from fcpair.records import UNDECIDED, Origin, Round, Rule, Status
 from fcpair.sentences import Sentence, mark, mark_plural, say, say_number
 from fcpair.stages.adjudication.adjudicate import ONE_LABEL, is_valid
-from fcpair.steps.base.context import (
-    effective_options,
-    find_cell,
-    find_grid,
-    has_saved_options,
-    lease_minutes,
-    scheme_of,
-)
+from fcpair.steps.base.context import effective_options, find_cell, find_grid, lease_minutes, scheme_of
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx, adjudications, disputes
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids
-from fcpair.store.oversight import build_progress
+from fcpair.store.oversight import build_progress, settings
 
 
 @dataclass(frozen=True)
@@ -60,12 +53,11 @@ class Tally:
 
 def tally(tx: Tx) -> Tally:
     """Count the pairs of the grid, their decisions and their verdicts."""
-    by_rule, n_standing, n_discarded = dict[str, int](), 0, 0
+    by_rule, n_discarded = Counter[str](), 0
     for (rule, discards), n in adjudications.n_by_rule(tx).items():
-        by_rule[rule] = by_rule.get(rule, 0) + n
-        if rule not in UNDECIDED:
-            n_standing += n
-            n_discarded += n if discards else 0
+        by_rule[rule] += n
+        n_discarded += n if discards and rule not in UNDECIDED else 0
+    n_standing = by_rule.total() - sum(by_rule[rule] for rule in UNDECIDED)
     n_undecided, waiting = disputes.undecided_pairs(tx, scheme_of(tx).definite)
     balances = judgements.verdict_balances(tx)
     n_lost = balances.pop((0, 0), 0)
@@ -80,7 +72,7 @@ def tally(tx: Tx) -> Tally:
         valid=n_valid,
         not_valid=n_checked - n_valid,
     )
-    return Tally(pairs, by_rule, n_lost, tuple(waiting))
+    return Tally(pairs, dict(by_rule), n_lost, tuple(waiting))
 
 
 def split_unanimous(tx: Tx, by_rule: Mapping[str, int]) -> dict[str, int]:
@@ -97,14 +89,14 @@ def n_decided_by_person(tx: Tx) -> Counter[int]:
 
 def n_without_validator(tx: Tx) -> int:
     """Count the pairs that were decided after others were assigned to validators; 0 where only some are validated."""
-    if not has_saved_options(tx, Validate) or effective_options(tx, Validate, {}).pairs:
+    if not settings.of_stage(tx, Validate.stage) or effective_options(tx, Validate, {}).pairs:
         return 0
     pairs = adjudications.pairs_without_validator(tx)
     return len(pairs) - len(disputes.pairs_to_label(tx, pairs)) if pairs else 0
 
 
 class RoundProgress(NamedTuple):
-    """Progress of a round: who answers it, whether it was assigned, and how much is open, vacant and so on."""
+    """Progress of a round: whether it was assigned, and how much is open, vacant and so on."""
 
     round: Round
     dealt: bool
@@ -163,7 +155,7 @@ def find_cells(tx: Tx, numbers: Iterable[int]) -> list[int]:
     ids = sorted({grids.to_cell_id(tx, whole_number("pair", number)) for number in numbers})
     if not ids:
         raise InputError("no pair is named; name at least one")
-    known = set(cells.by_id(tx, [cell_id for cell_id in ids if grids.cell_range(tx).has(cell_id)])["cell_id"].tolist())
+    known = set(cells.by_id(tx, filter(grids.cell_range(tx).has, ids))["cell_id"].tolist())
     if unknown := [cell_id for cell_id in ids if cell_id not in known]:
         find_cell(tx, unknown[0] - grids.cell_range(tx).first)
     return ids
@@ -173,7 +165,7 @@ def as_ranges(numbers: Sequence[int]) -> str:
     """Numbers in short, such as `1-3, 7`."""
     groups = groupby(enumerate(sorted(set(numbers))), key=lambda item: item[1] - item[0])
     runs = ([number for _, number in group] for _, group in groups)
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def simulated_note(origins: dict[str, int]) -> Sentence | None:
@@ -182,8 +174,10 @@ def simulated_note(origins: dict[str, int]) -> Sentence | None:
     if not n_simulated:
         return None
     n = sum(origins.values())
+    some = mark("%(number)s of %(all)s judgements are SIMULATED; figures that rest on them are not about people")
+    every = mark("%(number)s of %(all)s judgements are SIMULATED; no figure here is about people")
     if n_by_models:
-        one = mark(
+        some = mark(
             "%(number)s of %(all)s judgements are SIMULATED and %(models)s are by models; figures that rest on them "
             "are not about people"
         )
@@ -191,10 +185,7 @@ def simulated_note(origins: dict[str, int]) -> Sentence | None:
             "%(number)s of %(all)s judgements are SIMULATED and %(models)s are by models; no figure here is about "
             "people"
         )
-    else:
-        one = mark("%(number)s of %(all)s judgements are SIMULATED; figures that rest on them are not about people")
-        every = mark("%(number)s of %(all)s judgements are SIMULATED; no figure here is about people")
-    return say(every if n_simulated + n_by_models == n else one, number=n_simulated, all=n, models=n_by_models)
+    return say(every if n_simulated + n_by_models == n else some, number=n_simulated, all=n, models=n_by_models)
 
 
 def look_again(second_look: int, lost: int) -> list[Sentence]:
@@ -213,17 +204,13 @@ def look_again(second_look: int, lost: int) -> list[Sentence]:
 
 def without_validator_notes(n: int) -> list[Sentence]:
     """Of how many pairs nobody is asked for a verdict, because they were decided after the others had been assigned."""
-    if not n:
-        return []
-    return [
-        say_number(
-            "%(n)s pair was decided after the others were assigned to validators: it has no validator, and is in no "
-            "tier above Bronze; `fcpair validate assign --more` assigns them",
-            "%(n)s pairs were decided after the others were assigned to validators: they have no validator, and are in "
-            "no tier above Bronze; `fcpair validate assign --more` assigns them",
-            n,
-        )
-    ]
+    sentences = mark_plural(
+        "%(n)s pair was decided after the others were assigned to validators: it has no validator, and is in no "
+        "tier above Bronze; `fcpair validate assign --more` assigns them",
+        "%(n)s pairs were decided after the others were assigned to validators: they have no validator, and are in "
+        "no tier above Bronze; `fcpair validate assign --more` assigns them",
+    )
+    return [say_number(*sentences, n)] if n else []
 
 
 def request_note(name: str | None) -> Sentence:

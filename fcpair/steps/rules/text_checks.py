@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from fcpair.errors import InputError, ModelError, ServiceError
-from fcpair.models import grammar, language
-from fcpair.models.model_files import resolve
-from fcpair.models.similarity import SimilarityIndex
+from fcpair.models import grammar, language, model_files, similarity
 from fcpair.records import Role, Round
 from fcpair.round_options import Checks
 from fcpair.sentences import Id, join, mark, say
@@ -46,16 +44,14 @@ def checks_of(round_: Round) -> Checks:
 
 
 @cache
-def likeness(model: str) -> SimilarityIndex:
+def likeness(model: str) -> similarity.SimilarityIndex:
     """The encoder of this name, which all rounds of this process share."""
-    return SimilarityIndex(model)
+    return similarity.SimilarityIndex(model)
 
 
 def check_prerequisites(round_: Round) -> None:
-    """See that the checks of a round can be done, before people are assigned it.
-
-    Raises InputError for a language that cannot be checked, MissingExtraError where a checker is not installed,
-    ModelError where the encoder cannot be had.
+    """See that the checks of a round can be done. Raises InputError for a language that cannot be checked,
+    MissingExtraError for a checker, ModelError for an encoder that cannot be had.
     """
     expected, checks = str(round_.options.language or ""), checks_of(round_)
     if expected:
@@ -67,7 +63,7 @@ def check_prerequisites(round_: Round) -> None:
         )
     grammar.check_installed(checks.grammar)
     if checks.similar is not None:
-        resolve(checks.model)
+        model_files.resolve(checks.model)
 
 
 def texts_to_compare(tx: Tx, round_: Round) -> list[str]:
@@ -84,9 +80,8 @@ def encode_texts(round_: Round, texts: Sequence[str]) -> None:
 
 
 def warm_up(store: Store, is_over: Callable[[], bool] = lambda: False) -> None:
-    """Load what a study's checks need, so that the first writer need not wait; a server that `is_over` leaves off.
-
-    What cannot be had is left to be said when a text is checked.
+    """Load what a study's checks need, so that the first writer need not wait, until the server `is_over`; that
+    something cannot be had is an error only when a text is checked.
     """
     with store.read() as tx:
         rounds_with_texts = [
@@ -108,13 +103,6 @@ def warm_up(store: Store, is_over: Callable[[], bool] = lambda: False) -> None:
                     encode_texts(round_, texts[start : start + _AT_ONCE])
 
 
-class ComparisonTexts(NamedTuple):
-    """The texts that a new one must not be too like: the writer's `own`, and those that came `often`."""
-
-    own: list[str]
-    often: list[str]
-
-
 class _RoundTextCounts:
     """Count of each text in a round as it is now; whoever asks again reads only what has come since."""
 
@@ -122,7 +110,7 @@ class _RoundTextCounts:
         self._lock = Lock()
         self._newest_number = 0
         self._newest_by_assignment: dict[int, tuple[int, str | None]] = {}  # its newest judgement and text
-        self._n_by_text: Counter[str] = Counter()
+        self._n_by_text: Counter[str | None] = Counter()
         self._frequent_by_threshold: dict[int, list[str]] = {}  # by how often is not yet often
 
     def frequent_texts(self, tx: Tx, round_: Round, threshold: int) -> list[str]:
@@ -133,122 +121,91 @@ class _RoundTextCounts:
                 newest_number, old_body = self._newest_by_assignment.get(assignment_id, (0, None))
                 if number > newest_number:
                     self._newest_by_assignment[assignment_id] = number, body
-                    if old_body != body:
-                        self._count(old_body, -1)
-                        self._count(body, 1)
-            if threshold not in self._frequent_by_threshold:
-                frequent = sorted(body for body, n in self._n_by_text.items() if n > threshold)
+                    self._n_by_text[old_body] -= 1
+                    self._n_by_text[body] += 1
+            frequent = sorted(body for body, n in self._n_by_text.items() if body is not None and n > threshold)
+            if frequent != self._frequent_by_threshold.get(threshold):
                 self._frequent_by_threshold[threshold] = frequent
             return self._frequent_by_threshold[threshold]
-
-    def _count(self, text: str | None, step: int) -> None:
-        """Count a text once more or once less, and forget the lists that it comes into or leaves."""
-        if text is not None:
-            n = self._n_by_text[text]
-            self._n_by_text[text] = n + step
-            for threshold in [
-                threshold for threshold in self._frequent_by_threshold if (n > threshold) != (n + step > threshold)
-            ]:
-                del self._frequent_by_threshold[threshold]
 
 
 _COUNTS_BY_ROUND: dict[tuple[str, int], _RoundTextCounts] = {}  # by study and round
 
 
-def comparison_texts(tx: Tx, round_: Round, person_id: int, besides: int = 0) -> ComparisonTexts:
-    """The texts that a new one of somebody must not be too like, besides those of one assignment of theirs."""
+def comparison_texts(tx: Tx, round_: Round, person_id: int, besides: int = 0) -> tuple[list[str], list[str]]:
+    """The texts that a new one of somebody must not be too like: their own, but for one assignment of theirs, and those
+    that came often.
+    """
     checks = checks_of(round_)
     if checks.similar is None:
-        return ComparisonTexts([], [])
+        return [], []
     counts = _COUNTS_BY_ROUND.setdefault((runs.secret(tx), round_.id), _RoundTextCounts())
     own = refused_texts.texts_of_person(tx, round_, person_id, besides)
-    return ComparisonTexts(own, counts.frequent_texts(tx, round_, checks.often))
+    return own, counts.frequent_texts(tx, round_, checks.often)
 
 
-def check_answer(round_: Round, submitted: Any, comparison: ComparisonTexts, *, warns: bool = True) -> list[Remark]:
+def check_answer(round_: Round, submitted: Any, comparison: Iterable[list[str]], *, warns: bool = True) -> list[Remark]:
     """Check an answer, as a client sends it, by the rules of a round: report what refuses it, and what it `warns` of.
 
     Raises ModelError where the encoder cannot be had; a grammar checker that cannot be reached refuses nothing.
     """
-    form = form_of(round_.form)
+    form, checks, expected = form_of(round_.form), checks_of(round_), str(round_.options.language or "")
     try:
-        answer = parse_answer(form, submitted)
+        body = form.text(parse_answer(form, submitted))
     except InputError as error:
         return [_form_remark(form, submitted, error)]
-    body = form.text(answer)
     if body is None:
         return []
-    checks = checks_of(round_)
-    remarks = [*_language_remarks(round_, body), *_similarity_remarks(checks, body, comparison)]
-    return remarks or (_grammar_remarks(round_, checks, body) if warns or checks.refuses else [])
+    remarks = []
+    if expected and (other_language := language.other_language(body, expected)):
+        message = say(
+            "This text seems to be in another language (`%(code)s`); please write it in `%(expected)s`.",
+            code=other_language[0],
+            expected=expected,
+        )
+        remarks.append(Remark(LANGUAGE, language.rule(expected), True, message, round(other_language[1], 4)))
+    if checks.similar is not None and (remark := _similarity_remark(checks, checks.similar, body, comparison)):
+        remarks.append(remark)
+    if remarks or not checks.grammar or not (warns or checks.refuses):
+        return remarks
+    rule = grammar.rule(checks.grammar)
+    try:
+        faults = grammar.find_faults(body, checks.grammar, expected)
+    except ServiceError as error:
+        _log.warning("%s", error)
+        sentence = say("The grammar cannot be checked right now; your text can be saved as it is.")
+        return [Remark(GRAMMAR, rule, False, sentence, None)]
+    messages = (f"{fault.kind}: {fault.message} (\u201c{fault.words}\u201d)" for fault in faults)
+    return [
+        Remark(GRAMMAR, f"{rule}, {fault.kind}", fault.kind in checks.refuses, message, None)
+        for fault, message in zip(faults, messages, strict=True)
+    ]
 
 
 def _form_remark(form: Form, submitted: Any, error: InputError) -> Remark:
-    """Remark that refuses an answer the form does not take; it gives the number of words if too few or too many."""
     question, text = form[form.written_question or ""], text_sent(form, submitted)
     if isinstance(question, Text) and text is not None:
-        n = n_words(text)
-        least, most, sentence = question.min_words, question.max_words, None
+        n, least, most = n_words(text), question.min_words, question.max_words
         if n < least:
             template = mark("Please write %(least)s words or more; this text has %(number)s.")
-            sentence = say(template, least=Id(least), number=Id(n))
-        elif most is not None and n > most:
+            return Remark(WORDS, str(question), True, say(template, least=Id(least), number=Id(n)), n)
+        if most is not None and n > most:
             template = mark("Please write %(most)s words or fewer; this text has %(number)s.")
-            sentence = say(template, most=Id(most), number=Id(n))
-        if sentence:
-            return Remark(WORDS, str(question), True, sentence, n)
+            return Remark(WORDS, str(question), True, say(template, most=Id(most), number=Id(n)), n)
     return Remark(FORM, str(form), True, join((str(error), "."), ""), None)
 
 
-def _language_remarks(round_: Round, body: str) -> list[Remark]:
-    expected = str(round_.options.language or "")
-    other_language = language.other_language(body, expected) if expected else None
-    if other_language is None:
-        return []
-    code, probability = other_language
-    message = say(
-        "This text seems to be in another language (`%(code)s`); please write it in `%(expected)s`.",
-        code=code,
-        expected=expected,
-    )
-    return [Remark(LANGUAGE, language.rule(expected), True, message, round(probability, 4))]
-
-
-def _similarity_remarks(checks: Checks, body: str, comparison: ComparisonTexts) -> list[Remark]:
-    if checks.similar is None:
-        return []
+def _similarity_remark(checks: Checks, threshold: float, body: str, comparison: Iterable[list[str]]) -> Remark | None:
     encoder = likeness(checks.model)
     neighbours = filter(None, (encoder.find_nearest(body, texts) for texts in comparison))
     nearest = max(neighbours, key=lambda neighbour: neighbour.similarity, default=None)
-    if nearest is None or nearest.similarity <= checks.similar:
-        return []
-    rule = f"above {checks.similar:g} to one's own and to those given more than {checks.often} times"
+    if nearest is None or nearest.similarity <= threshold:
+        return None
+    rule = f"above {threshold:g} to one's own and to those given more than {checks.often} times"
     message = say(
         "This text is very much like one that you or many others have written (“%(text)s”); please say it in another "
         "way, or say something else.",
         text=nearest.text if len(nearest.text) <= _MAX_QUOTED else f"{nearest.text[:_MAX_QUOTED].rstrip()}...",
     )
     version = f"{rule}, {encoder.rule}" if nearest.similarity < 1 else rule
-    return [Remark(SIMILAR, version, True, message, round(nearest.similarity, 4))]
-
-
-def _grammar_remarks(round_: Round, checks: Checks, body: str) -> list[Remark]:
-    if not checks.grammar:
-        return []
-    rule = grammar.rule(checks.grammar)
-    try:
-        faults = grammar.find_faults(body, checks.grammar, str(round_.options.language or ""))
-    except ServiceError as error:
-        _log.warning("%s", error)
-        sentence = say("The grammar cannot be checked right now; your text can be saved as it is.")
-        return [Remark(GRAMMAR, rule, False, sentence, None)]
-    return [
-        Remark(
-            GRAMMAR,
-            f"{rule}, {fault.kind}",
-            fault.kind in checks.refuses,
-            f"{fault.kind}: {fault.message} (\u201c{fault.words}\u201d)",
-            None,
-        )
-        for fault in faults
-    ]
+    return Remark(SIMILAR, version, True, message, round(nearest.similarity, 4))

@@ -36,15 +36,6 @@ class PageWords(NamedTuple):
     language: str = DEFAULT_LANGUAGE
 
 
-class SideWords(NamedTuple):
-    """Wordings of a grid's sides and of their names. A single column that only names the grid is not shown."""
-
-    row: Wording
-    column: Wording
-    names: dict[str, dict[str, str]]
-    single_column: bool
-
-
 def effective_words(tx: Tx) -> Words:
     """The words of the study as they are now."""
     with grids.on_first_grid(tx):
@@ -61,10 +52,9 @@ def _study_names(tx: Tx) -> list[GridNames]:
     names = []
     for key in grids.for_each_grid(tx):
         plan = settings.of_stage(tx, PLAN)
-        side_names = [*grids.side_names(tx), *_listed_names(plan, "rows"), *_listed_names(plan, "columns")]
-        round_ids = [round_id for round_ in rounds.of_grid(tx) for round_id in round_.ids]
-        forms = tuple(form_of(rounds.form(tx, round_id)) for round_id in round_ids)
-        names.append(GridNames(key.name, (*side_names, *(() if plan else MAIN_SIDES)), forms))
+        side_names = (*grids.side_names(tx), *_listed_names(plan, "rows"), *_listed_names(plan, "columns"))
+        forms = (form_of(rounds.form(tx, round_id)) for round_ in rounds.of_grid(tx) for round_id in round_.ids)
+        names.append(GridNames(key.name, (*side_names, *(() if plan else MAIN_SIDES)), tuple(forms)))
     return names
 
 
@@ -72,8 +62,10 @@ def _listed_names(plan: Mapping[str, Any], side: str) -> list[str]:
     return list(plan.get(side, {}).get("names") or ())
 
 
-def side_words(tx: Tx, words: Words) -> SideWords:
-    """The wordings of the sides of the grid that a transaction is about."""
+def side_words(tx: Tx, words: Words) -> tuple[Wording, Wording, dict[str, dict[str, str]], bool]:
+    """The wordings of the row and the column of the grid that a transaction is about, and of their names; and whether a
+    single column only names the grid, and is not shown.
+    """
     plan = settings.of_stage(tx, PLAN)
     row, column = (
         words.side(name, *(() if plan else (own_name,)))
@@ -84,7 +76,7 @@ def side_words(tx: Tx, words: Words) -> SideWords:
     worded_names = (name for name in (*_listed_names(plan, "rows"), *columns) if name in words.sides)
     names = {name: parts for name in worded_names if (parts := present_parts(words.side(name)))}
     is_single = len(columns) == 1 and columns[0] not in names and not columns[0].endswith(("?", "؟", "？"))
-    return SideWords(row, column, names, is_single)
+    return row, column, names, is_single
 
 
 def page_words(study: StudyContext, role: Role, grid: str | None = None, language: str | None = None) -> PageWords:
@@ -115,11 +107,11 @@ def role_noun(tx: Tx, role: Role, words: Words | None = None) -> Noun:
     for round_ in role_rounds:  # a pair where two texts are shown, else by the text that is, and who reads
         with grids.on_grid(tx, round_.grid_id):
             plan = settings.of_stage(tx, PLAN)
-        n_names = len(_listed_names(plan, "columns"))
-        if not (n_names or round_.options.hides_column):
+        n_names, hides_column = len(_listed_names(plan, "columns")), round_.options.hides_column
+        if not (n_names or hides_column):
             nouns.add("pair")
         elif round_.role is Role.RESPONDENT:
-            nouns.add("statement" if n_names == 1 or round_.options.hides_column else "question")
+            nouns.add("statement" if n_names == 1 or hides_column else "question")
         else:
             is_reply = round_.role is Role.RATER and plan.get("rows", {}).get("answers")
             nouns.add("reply" if is_reply else "text")
@@ -134,9 +126,9 @@ def sheet_headings(tx: Tx, of: CellColumns) -> dict[str, str]:
 
 def side_headings(tx: Tx, words: Words | None = None) -> tuple[str, str]:
     """Names that workbooks and pages use for the two texts of a cell in the grid of a transaction."""
-    worded = side_words(tx, words or effective_words(tx))
+    row, column, *_ = side_words(tx, words or effective_words(tx))
     row_name, column_name = grids.side_names(tx)
-    return worded.row.text or row_name, worded.column.text or column_name
+    return row.text or row_name, column.text or column_name
 
 
 def number_heading(noun: str) -> str:
@@ -158,18 +150,15 @@ def save_words(
 ) -> RunRecord:
     """Set what people who answer read in place of names; pages that are loaded from now on show it.
 
-    Raises:
-        InputError: all wordings of questions, options and sides that the study does not have.
-        ConflictError: the words are no longer those that somebody has `seen` (`digest_params`).
+    Raises InputError with all wordings of questions, options and sides that the study does not have, ConflictError
+    unless the words are still those that somebody has `seen` (`digest_params`).
     """
-    with study._store.write() as tx:
-        with grids.on_first_grid(tx):
-            check_seen(tx, Words, seen)
-        new_words = effective_words(tx) if words is None else words
+    with study._store.write() as tx, grids.on_first_grid(tx):
+        check_seen(tx, Words, seen)
+        new_words = words or effective_options(tx, Words, {})
         try:
             check_words(new_words, _study_names(tx))
         except ExceptionGroup as group:
             raise InputError(join(map(str, group.exceptions), "; ")) from None
         counts = {name: len(getattr(new_words, name)) for name in Words.verbatim}
-        with grids.on_first_grid(tx):
-            return replace(note_stage_run(tx, new_words, counts), notes=new_words.language_notes)
+        return replace(note_stage_run(tx, new_words, counts), notes=new_words.language_notes)

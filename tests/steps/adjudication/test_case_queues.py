@@ -15,7 +15,7 @@ from fcpair.grid import AdjudicationQueue, CaseOrder, CaseQueue
 from fcpair.stages.adjudication.aggregate import LabelData
 from fcpair.steps.adjudication import case_queues
 from fcpair.study import Study
-from steps.docket import adjudicators, decide
+from steps.docket import adjudicators, decide, wait_for_ranking
 from steps.small import At, record
 
 Alone = tuple[Study, AdjudicationQueue, int]
@@ -40,7 +40,7 @@ def walk(study: Study, name: str, queue: CaseQueue = CaseQueue.ALL, order: CaseO
     docket, person = AdjudicationQueue(study.grid()), id_of(study, name)
     if order is DOUBT:
         docket.next(person, queue=queue, order=order)
-        docket.wait_for_ranking()
+        wait_for_ranking(docket)
     pairs: list[int] = []
     case = docket.next(person, queue=queue, order=order)
     while case and case.cell_id not in pairs:
@@ -124,13 +124,13 @@ def test_by_doubt_they_take_turns_and_the_pair_in_most_doubt_is_first(study: Stu
 def test_new_labels_change_the_order_by_doubt(study: Study, tmp_path: Path) -> None:
     docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
     docket.next(judy, order=DOUBT)
-    docket.wait_for_ranking()
+    wait_for_ranking(docket)
     first = next_pair(docket, judy)
     rows = study.grid().labels()
     who = rows["annotator"][rows["pair"] == first].tolist()
     record(study, tmp_path, [(str(name), first, "appropriate") for name in who], supersede=True)
     docket.next(judy, order=DOUBT)
-    docket.wait_for_ranking()
+    wait_for_ranking(docket)
     assert next_pair(docket, judy) == next(iter(walk(study, "judy", order=DOUBT))) != first
 
 
@@ -206,7 +206,7 @@ def test_while_the_model_is_fitted_cases_come_and_go_in_the_usual_order(alone: A
     assert docket.state(judy).decided == 1
     assert not docket.is_ranked
     released.set()
-    docket.wait_for_ranking()
+    wait_for_ranking(docket)
     assert docket.is_ranked
     assert next_pair(docket, judy) == next(pair for pair in ranked_pairs(study) if pair != seen[0])
 
@@ -217,7 +217,7 @@ def test_who_went_on_before_the_order_was_there_goes_on_at_its_beginning(alone: 
     first = next_pair(docket, judy)
     second = next_pair(docket, judy, first)
     released.set()
-    docket.wait_for_ranking()
+    wait_for_ranking(docket)
     ranked = ranked_pairs(study)
     start = next(at for at, pair in enumerate(ranked) if pair not in (first, second))
     assert {next_pair(docket, judy, second) for _ in range(3)} == {ranked[start]}  # a request may be repeated
@@ -235,7 +235,7 @@ def test_cases_that_were_flagged_end_with_the_last_in_a_new_order_too(alone: Alo
     first = docket.next(judy, queue=CaseQueue.FLAGGED, order=DOUBT)
     assert first
     released.set()
-    docket.wait_for_ranking()
+    wait_for_ranking(docket)
     shown, case = [first.cell_id], docket.next(judy, first.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
     while case:
         shown.append(case.cell_id)
@@ -249,7 +249,7 @@ def test_a_process_that_could_not_read_tries_again_or_leaves_it_to_another(
 ) -> None:
     study, docket, judy = alone
     assert docket.next(judy, order=DOUBT, estimates=False) == docket.next(judy, order=CaseOrder.SPREAD)
-    docket.wait_for_ranking()
+    wait_for_ranking(docket)
     assert not docket.is_ranked
     with monkeypatch.context() as patch:
 
@@ -258,8 +258,8 @@ def test_a_process_that_could_not_read_tries_again_or_leaves_it_to_another(
 
         patch.setattr(case_queues, "load_label_data", fail)
         next_pair(docket, judy)
-        docket.wait_for_ranking()
+        wait_for_ranking(docket)
         assert not docket.is_ranked
     next_pair(docket, judy)
-    docket.wait_for_ranking()
+    wait_for_ranking(docket)
     assert next_pair(docket, judy) == ranked_pairs(study)[0]

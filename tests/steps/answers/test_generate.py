@@ -243,7 +243,7 @@ def test_a_prompt_has_the_texts_the_definition_and_what_is_known_of_the_row(tmp_
     grid = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[plan]).grid()
     grid.pair()
     with grid._store.read() as tx:
-        cell = generate._load_queries(tx, "replies", "known").cell[0]
+        cell = generate._load_queries(tx, "replies", "known")[2][0].cell
     assert cell.prompt == "{A joke: a kind joke} about tea.\nTea is for cowards."
     assert grid.desk.estimate_generation("known") == [("joke", (2, 0, 24, None))]  # 52 and 44 characters
     with pytest.raises(InputError, match="which no row has; did you mean `topic`"):

@@ -14,9 +14,9 @@ from conftest import one_short
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule, Verdict
 from fcpair.stages.adjudication.adjudicate import combine_verdicts
+from fcpair.steps.base.context import scheme_of
 from fcpair.steps.rules import tallies
-from fcpair.steps.rules.rule_decisions import waiting_cell_ids as waiting_pairs
-from fcpair.store import Tx, adjudications
+from fcpair.store import Tx, adjudications, disputes
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Study
@@ -24,6 +24,10 @@ from steps.small import NAMES, VALIDATORS, check, open_work, record, write_csv
 from steps.small import standing as standing_of
 
 N_PAIRS = 24
+
+
+def waiting_pairs(tx: Tx) -> list[int]:
+    return disputes.undecided_pairs(tx, scheme_of(tx).definite)[1]
 
 
 def pair_by_pair(tx: Tx) -> tuple[tallies.PairCounts, Counter[str], set[int]]:

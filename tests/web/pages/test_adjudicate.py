@@ -11,6 +11,7 @@ from threading import Event
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from steps.docket import wait_for_ranking
 from steps.scales import rated
 from steps.small import ANNOTATORS, dump, open_work, record, standing
 
@@ -167,7 +168,7 @@ def test_a_queue_and_an_order_are_chosen_by_links_and_kept_from_case_to_case(
     assert '<a href="/adjudicate?queue=not_sure&amp;order=doubt">doubtful first</a>' in html
     html = browser.get("/adjudicate?order=doubt").text
     assert '<a href="/adjudicate">mixed</a> · <a href="/adjudicate?order=row">row by row</a>' in html
-    docket.wait_for_ranking()
+    wait_for_ranking(docket)
     page, seen = browser.get(link), set[int]()
     for _ in unsure:
         seen.add(pair := int(form(page, link)["cell_id"]))
@@ -195,7 +196,7 @@ def test_until_the_order_by_doubt_is_there_the_page_says_so_and_everything_goes_
         assert browser.post(path, data={**case, "outcome": "irreconcilable"}).status_code == 303
         decided.append(int(case["cell_id"]))
     fitting.set()
-    docket.wait_for_ranking()
+    wait_for_ranking(docket)
     page = judy.get(f"{address}&after={decided[0]}")
     assert AWAITED not in page.text
     in_turn = [*ranked[::2], *ranked[1::2]]
