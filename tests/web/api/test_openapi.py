@@ -1,4 +1,4 @@
-"""The JSON API does what its OpenAPI description says, for whatever is sent to it, and docs/openapi.json says the same."""
+"""The JSON API does what its OpenAPI description says, for whatever is sent to it, and as docs/openapi.json says."""
 
 from __future__ import annotations
 
