@@ -297,7 +297,7 @@ def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) 
     study = Study(at("decided"))
     grid = study.grid()
     shown = grid.desk.conflict(grid.waiting_pairs()[0])
-    texts = shown.hs.body, shown.cn.body
+    texts = shown.hs.body, shown.cn.body, *(answer.label for answer in shown.answers)
     printed = CliRunner().invoke(main, ["adjudicate", "--study", study.place, "--adjudicator", "ada"], input="q").stdout
     assert [line for line in printed.splitlines() if width_of(line) > width] == []
     flat = " ".join(printed.split())
