@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from models.served import KEY, Asked, Reply, Served, embedded
 
-from evaluate.searches import CN, HS, SEARCH, ids
+from evaluate.searches import CN, HS, SEARCH
 from fcpair.errors import ServiceError
 from fcpair.evaluate import services
 from fcpair.evaluate.services import Embed
@@ -37,23 +36,19 @@ def error(served: Served, reply: Reply, search: Search = SMALL) -> str:
     return str(caught.value)
 
 
-def test_the_order_is_that_of_the_cosines(served: Served) -> None:
+def test_the_order_is_that_of_the_cosines_and_the_model_that_the_service_reported_is_kept(served: Served) -> None:
     served.then = each
     found = EMBED.rank(SEARCH)
     hs, cn = (np.array([vector(text) for text in texts]) for texts in (HS, CN))
     cosine = hs @ cn.T / np.linalg.norm(hs, axis=1)[:, None] / np.linalg.norm(cn, axis=1)
     np.testing.assert_array_equal(found.order, np.argsort(-cosine, axis=1))
     np.testing.assert_allclose(found.scores, -np.sort(-cosine, axis=1), atol=2e-6)
+    assert found.model == {"name": "tiny", "source": "service", "reported": "tiny-2"}
 
 
 def test_vectors_of_any_size_have_a_cosine(served: Served) -> None:
     served.script = [embedded([1e299, 1e299], [1e-300, 0], [0, 2])]
     assert EMBED.rank(SMALL).scores.tolist() == [[0.707107, 0.707107]]
-
-
-def test_a_run_keeps_the_model_that_the_service_reported(served: Served) -> None:
-    served.then = each
-    assert EMBED.rank(SMALL).model == {"name": "tiny", "source": "service", "reported": "tiny-2"}
 
 
 def test_each_distinct_text_is_sent_once(served: Served) -> None:
@@ -206,9 +201,3 @@ def test_what_the_rest_of_many_texts_costs(served: Served) -> None:
     EMBED.rank(known)
     more = Search(("one",), tuple(f"{n:03}" for n in range(193)), (1,), tuple(range(193)))
     assert EMBED.cost(more) == Cost(4, 1, 97)
-
-
-def test_the_ids_are_those_of_the_task(served: Served) -> None:
-    data: dict[str, Any] = {text: [1.0, at] for at, text in enumerate((*CN, *HS))}
-    served.then = lambda asked: embedded(*(data[text] for text in asked.body["input"]))
-    assert ids(EMBED.rank(SEARCH))[0] == [106, 105, 104, 103, 102, 101]

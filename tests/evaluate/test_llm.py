@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models.served import KEY, Reply, Served, given, message, ranked, said
+from models.served import KEY, Reply, Served, message, ranked, said
 
 from evaluate.searches import CN, CN_IDS, HS, HS_IDS, SEARCH, ids
 from fcpair.errors import InputError, ServiceError
@@ -29,31 +29,20 @@ def rank_one(served: Served, *replies: Reply) -> Ranking:
 # -- what it is asked
 
 
-def test_it_is_asked_once_for_each_hs(served: Served) -> None:
+def test_it_is_asked_once_for_each_hs_in_the_same_way_about_every_cn_with_its_id(served: Served) -> None:
     served.then = lambda _: FINE
     LLM.rank(SEARCH)
     assert [message(asked) for asked in served.asked] == list(HS)
-
-
-def test_it_is_given_every_cn_of_the_pool_with_its_id(served: Served) -> None:
-    rank_one(served, FINE)
-    lines = served.asked[0].body["messages"][1]["content"].split("\n")
-    assert [json.loads(line) for line in lines[1:]] == [
-        {"id": cn_id, "text": text} for cn_id, text in zip(CN_IDS, CN, strict=True)
-    ]
-
-
-def test_it_is_asked_the_same_way_each_time(served: Served) -> None:
-    rank_one(served, FINE)
-    body = served.asked[0].body
-    assert served.asked[0].path == "/v1/chat/completions"
-    assert {key: body[key] for key in body if key != "messages"} == {"model": "tiny", "temperature": 0, "seed": 0}
-    assert [part["role"] for part in body["messages"]] == ["system", "user"]
-
-
-def test_it_is_told_how_many_to_name(served: Served) -> None:
-    rank_one(served, FINE)
-    assert "Name the 3 best of the 6 replies" in served.asked[0].body["messages"][0]["content"]
+    for asked in served.asked:
+        body = asked.body
+        assert asked.path == "/v1/chat/completions"
+        assert {key: body[key] for key in body if key != "messages"} == {"model": "tiny", "temperature": 0, "seed": 0}
+        system, user = body["messages"]
+        assert (system["role"], user["role"]) == ("system", "user")
+        assert "Name the 3 best of the 6 replies" in system["content"]
+        assert [json.loads(line) for line in user["content"].split("\n")[1:]] == [
+            {"id": cn_id, "text": text} for cn_id, text in zip(CN_IDS, CN, strict=True)
+        ]
 
 
 def test_of_a_small_pool_it_is_asked_for_all(served: Served) -> None:
@@ -251,8 +240,3 @@ def test_a_name_is_read_back(name: str) -> None:
 def test_it_is_asked_for_one_at_least() -> None:
     with pytest.raises(InputError, match="n is 0"):
         Llm("tiny", n=0)
-
-
-def test_the_ids_are_given_in_the_order_of_the_pool(served: Served) -> None:
-    rank_one(served, FINE)
-    assert given(served.asked[0]) == list(CN_IDS)

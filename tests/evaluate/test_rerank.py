@@ -83,11 +83,8 @@ def test_an_id_that_it_was_not_given_keeps_its_rank_as_nothing_though_the_pool_h
     found = Rerank(Fixed(), 3, by=BY).rank(ONE)
     assert ids(found) == [[0, 104, 105, 106, 103, 102, 101]]
     assert found.notes[0].startswith("named ids that are not among those given to the LLM: 1 of 3 (HS 3: 101);")
-
-
-def test_an_id_that_is_named_again_keeps_its_rank_as_nothing(served: Served) -> None:
-    served.script = [ranked(104, 104, 105)]
-    assert ids(Rerank(Fixed(), 3, by=BY).rank(ONE)) == [[104, 0, 105, 106, 103, 102, 101]]
+    served.script = [ranked(104, 104, 105)]  # nor does one that is named again
+    assert ids(Rerank(Fixed(), 3, by=Llm("other")).rank(ONE)) == [[104, 0, 105, 106, 103, 102, 101]]
 
 
 def test_rows_of_different_lengths_end_in_nothing(served: Served) -> None:
@@ -263,10 +260,7 @@ def test_a_real_cross_encoder_orders_the_top_as_its_predictions_do(tmp_path: Pat
 def test_a_name_is_read_back(system: System, name: str) -> None:
     assert str(system) == name
     assert parse_system(name) == system
-
-
-def test_a_short_name_has_what_differs() -> None:
-    assert Rerank(Bm25(), by=Llm("x")).short_name == "rerank(first=bm25,by=llm:x)"
+    assert Rerank(Bm25(), by=Llm("x")).short_name == "rerank(first=bm25,by=llm:x)"  # which has what differs
 
 
 @pytest.mark.parametrize(

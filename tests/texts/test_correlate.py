@@ -132,7 +132,6 @@ def test_an_interval_holds_its_figure_and_follows_the_seed() -> None:
 def test_an_interval_of_one_rater_speaks_for_the_same_rater() -> None:
     figure = both(whole(noisy(40, 1)))[0]
     assert "interval from the same rater and 40 texts" in figure.note
-
     assert "it is for the ratings of this rater only" in figure.note
 
 
@@ -207,20 +206,14 @@ def test_texts_of_the_extremes_of_a_measure_are_warned_about() -> None:
     assert whole(given).picked.warning is None
 
 
-def test_the_ends_of_a_population_are_a_warning() -> None:
+def test_the_ends_of_a_population_are_a_warning_and_neither_one_end_nor_all_of_it() -> None:
     """0 of 20 in the middle half, 50 of 100: 0.5^20."""
     found = check_selection(np.array(ENDS, float), np.arange(100.0))
     assert found.test == "population"
     assert found.value == pytest.approx(0.5**20)
     assert found.warning is not None
-
-
-def test_texts_of_one_end_are_none() -> None:
-    assert check_selection(np.arange(20.0), np.arange(100.0)).warning is None
-
-
-def test_texts_of_the_whole_population_are_none() -> None:
-    assert check_selection(np.arange(0.0, 100, 5), np.arange(100.0)).warning is None
+    for some in (np.arange(20.0), np.arange(0.0, 100, 5)):
+        assert check_selection(some, np.arange(100.0)).warning is None
 
 
 def test_ties_in_a_population_count_with_its_middle() -> None:
@@ -244,10 +237,7 @@ def test_the_limit_of_a_gap_is_that_of_uniform_spacings() -> None:
     found = check_selection(np.arange(20.0))
     assert found.limit == pytest.approx(1 - (0.01 / 11) ** (1 / 18))
     assert found.warning is None
-
-
-def test_the_gap_of_an_outlier_is_none() -> None:
-    assert check_selection(np.array([*range(19), 500.0])).warning is None
+    assert check_selection(np.array([*range(19), 500.0])).warning is None  # an outlier
 
 
 @pytest.mark.parametrize("measure", [[0.0] * 10 + [1.0] * 10, [1.0, 2.0, 3.0] * 2, [5.0] * 20, [0.0, 0.1, 1.0] * 7])

@@ -199,22 +199,8 @@ def test_bleu_of_texts_that_are_all_too_short_is_undefined_and_the_rest_is_measu
 
 
 ODD = (
-    "",
-    " ",
-    "a",
-    "one two three",
-    "我们喝茶。",
-    "\u200b",
-    "'",
-    "...",
-    "🙂",
-    "\u0301",
-    "_",
-    "<s>",
-    "İ",
-    "\ufeff",
-    "\u200f",
-    "1,000.5",
+    *("", " ", "a", "one two three", "我们喝茶。", "\u200b", "'", "..."),
+    *("🙂", "\u0301", "_", "<s>", "İ", "\ufeff", "\u200f", "1,000.5"),
 )
 
 
@@ -246,14 +232,6 @@ def test_a_string_where_a_list_of_references_belongs_is_refused() -> None:
         measure(["we drink tea"], ["gleu"], references="we drink tea")
     with pytest.raises(InputError, match="texts is a string"):
         measure("we drink tea", ["dist-1"])
-
-
-def test_what_nltk_makes_of_a_string_is_far_from_a_perfect_copy(crowdcounter: list[str]) -> None:
-    as_strings = [sentence_gleu(text, text.split()) for text in crowdcounter[::20]]
-    assert np.mean(as_strings) < 0.01
-
-
-def test_references_are_needed() -> None:
     with pytest.raises(InputError, match="gleu compares texts with references"):
         measure(["tea"], ["gleu"])
 
