@@ -16,7 +16,6 @@ from browser.windows import CUT, Windows
 
 @pytest.fixture
 def page(desk: Host, windows: Windows) -> Page:
-    """The desk, at which ana sits."""
     return windows.sit(desk, "ana", forgive=CUT)
 
 

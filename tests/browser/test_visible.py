@@ -65,12 +65,7 @@ JUDGED = {
     "vera": ("/validate", "checking", ("#hs", "#cn", "#label")),
     "judy": ("/adjudicate", "labelled", ("#hs", "#cn", ".labels")),
 }
-SCREENS = [
-    SMALL,
-    PHONE,
-    {"width": 600, "height": 800},
-    {"width": 640, "height": 360},
-]
+SCREENS = [SMALL, PHONE, {"width": 600, "height": 800}, {"width": 640, "height": 360}]
 MEETS = """([one, other]) => {
   const lines = (selector) => {
     const element = document.querySelector(selector), range = document.createRange();

@@ -10,7 +10,6 @@ from fcpair.study import Study
 
 
 def name_of(study: Path, link: str) -> str | None:
-    """Whom a link lets in."""
     visitor = Study(study).access.by_token(link.strip().partition("#")[2])
     return visitor.name if visitor else None
 

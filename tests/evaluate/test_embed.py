@@ -101,10 +101,7 @@ def test_a_service_that_gives_no_index_is_taken_by_its_order(served: Served) -> 
         (Reply(b'{"data": {"embedding": [1]}}'), "without a list `data`"),
         (Reply(b'{"error": {"message": "no such model"}}'), "without a list `data` of vectors: .*no such model"),
         (Reply(b"[]"), "without a list `data`"),
-        (
-            Reply(json.dumps({"data": [{"index": 1, "embedding": [1]}] * 3}).encode()),
-            "an `index` that is not one",
-        ),
+        (Reply(json.dumps({"data": [{"index": 1, "embedding": [1]}] * 3}).encode()), "an `index` that is not one"),
         (Reply(json.dumps({"data": [{"index": "0", "embedding": [1]}] * 3}).encode()), "`index` that is not one"),
         (Reply(b"<html>"), "HTML"),
     ],

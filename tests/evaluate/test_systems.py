@@ -24,11 +24,7 @@ from fcpair.stages.questions.labels import APPROPRIATENESS
 pytestmark = pytest.mark.torch
 
 Scores = NDArray[np.float64]
-HS = (
-    "People who put pineapple on pizza cannot be trusted.",
-    "Cats are lazy, and they LAUGH at us",
-    "zzz qqq",
-)
+HS = ("People who put pineapple on pizza cannot be trusted.", "Cats are lazy, and they LAUGH at us", "zzz qqq")
 CN = (
     "If fruit on pizza were a crime, the tomato would be arrested first.",
     "Cats sleep; people who laugh live longer!",

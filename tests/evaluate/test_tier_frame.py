@@ -146,10 +146,7 @@ FRAMES: tuple[tuple[Any, str], ...] = (
     (TIER[["hs_id", "label"]], "the tier frame has no column `cn_id`; found hs_id, label"),
     (pd.concat([TIER, TIER.head(1)]), r"tier frame \(rows from 1\):4: this pair is duplicated"),
     (TIER[["hs_id", "cn_id", "cn_id", "label"]], "column `cn_id` of the frame is duplicated"),
-    (
-        TIER.assign(label=["appropriate", np.nan, "appropriate"]),
-        r"tier frame \(rows from 1\):2: `label` is empty",
-    ),
+    (TIER.assign(label=["appropriate", np.nan, "appropriate"]), r"tier frame \(rows from 1\):2: `label` is empty"),
     (TIER.head(0), "the tier frame has no rows"),
 )
 RANKINGS: tuple[tuple[Any, str], ...] = (

@@ -215,11 +215,7 @@ def test_a_run_of_which_the_pool_has_nothing_at_all_is_refused(tmp_path: Path) -
 def test_a_run_has_a_line_for_each_rank() -> None:
     order, scores = sort_by_score(np.array([[0.25, 1.5, 0.25], [3.0, 2.0, 1.0]]))
     written = run_text(Ranking(order, scores), SEARCH, "tfidf")
-    assert written.splitlines()[:3] == [
-        "10 Q0 8 1 1.5 tfidf",
-        "10 Q0 7 2 0.25 tfidf",
-        "10 Q0 9 3 0.25 tfidf",
-    ]
+    assert written.splitlines()[:3] == ["10 Q0 8 1 1.5 tfidf", "10 Q0 7 2 0.25 tfidf", "10 Q0 9 3 0.25 tfidf"]
 
 
 def test_a_rank_at_which_nothing_stands_is_kept(tmp_path: Path) -> None:

@@ -54,7 +54,6 @@ def test_no_request_is_answered_otherwise_than_described(caller: tuple[Served, s
 
 
 def operations_of(served: Served) -> list[Any]:
-    """Every operation that the server describes."""
     schema: Any = schemathesis.openapi.from_url(f"{served.url}/api/openapi.json")
     return [result.ok() for result in schema.get_all_operations()]
 

@@ -20,7 +20,6 @@ JSON = {"Content-Type": "application/json"}
 
 
 def task(machine: TestClient) -> dict[str, Any]:
-    """The next pair."""
     following: dict[str, Any] = machine.get("/api/next").json()["tasks"][0]
     return following
 

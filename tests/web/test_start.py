@@ -60,7 +60,6 @@ class Starting:
         return self.client.get(f"/lead/start/{step}")
 
     def take_steps(self) -> None:
-        """All steps but the last."""
         assert self.upload(CORPUS.read_bytes()).status_code == 200
         assert self.post("columns", act="save", **COLUMNS).status_code == 303
         assert self.post("plan", **PLAN).status_code == 303
@@ -68,7 +67,6 @@ class Starting:
         assert self.post("guidelines", act="save", body="# Rules\n\nBe kind.").status_code == 303
 
     def build(self) -> None:
-        """The last step."""
         assert self.post("begin").status_code == 303
         until(lambda: not self.site.app.state.builder.state.is_running)
 

@@ -35,7 +35,6 @@ def upload(lead: Starting) -> None:
 
 
 def take_steps(lead: Starting) -> None:
-    """All steps but the last."""
     upload(lead)
     assert location(lead.post("statements", act="save", statement="statement", title="Mild")) == "/lead/start/survey"
     assert location(lead.post("survey", **SURVEY)) == "/lead/start/people"

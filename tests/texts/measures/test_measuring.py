@@ -26,12 +26,7 @@ VALUES = [
     *(Ngd(), Ngd(3, "sum"), Homogenization(), Homogenization("bertscore", "x/y")),
     *(Head("a/b", "toxic"), Head('./f "g"', "a=b", beside="hs"), Regression("a/b"), Ngd(join=True)),
 ]
-COLUMNS = {
-    "hs": ["x", "x ", "y"],
-    "cn": ["tea", "bread", "milk"],
-    "gold": ["a", "", "c"],
-    "more": ["a", "b", " "],
-}
+COLUMNS = {"hs": ["x", "x ", "y"], "cn": ["tea", "bread", "milk"], "gold": ["a", "", "c"], "more": ["a", "b", " "]}
 
 
 def test_measures_may_be_values_or_names_and_each_counts_once() -> None:

@@ -23,7 +23,6 @@ TEXT = st.lists(st.sampled_from(["tea", "we", "bake", "bread", "چای"]), min_s
 
 
 def values(measured: Measured) -> list[float]:
-    """What each text has, by the first measure."""
     return [float(one) for one in next(iter(measured.values.values())).values]
 
 

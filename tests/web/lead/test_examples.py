@@ -41,7 +41,6 @@ def numbers(html: str) -> list[str]:
 
 
 def review(browser: TestClient, example: str, used: str, row: str = "1", **besides: str) -> Response:
-    """Press a button of an example."""
     return send(browser, PAGE, **{"round": "propose", "row": row, "example": example, "used": used, **besides})
 
 

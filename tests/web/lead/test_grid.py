@@ -263,7 +263,6 @@ LABELS, DECISIONS = "/lead/grid/act/labels", "/lead/grid/act/decisions"
 
 
 def confirm(browser: TestClient, html: str) -> str:
-    """Press the button of a page; the page that it leads to."""
     action = re.search(r'<form method="post" action="(/lead/grid/act/[^"]+)"', html)
     assert action
     return post(browser, unescape(action[1]), confirmed=value_of(html, "confirmed"))

@@ -124,7 +124,6 @@ def test_who_comes_second_is_told_who_was_first_and_goes_on_with_another_pair(st
 
 @pytest.fixture
 def docket(site: Site) -> AdjudicationQueue:
-    """What the pages show."""
     queue: AdjudicationQueue = site.app.state.context.grids.oldest.adjudication_queue
     return queue
 

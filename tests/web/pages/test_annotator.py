@@ -42,7 +42,6 @@ def site(serve: Serve) -> Site:
 
 @pytest.fixture
 def ana(site: Site) -> TestClient:
-    """The browser of ana, who has consented."""
     return site.browser("ana")
 
 

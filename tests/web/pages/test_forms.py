@@ -22,7 +22,6 @@ TEXT = "Most of them pay for the road like anybody else."
 
 @pytest.fixture
 def site(forms_study: Path, tmp_path: Path) -> Iterator[Site]:
-    """The study of all kinds of forms."""
     with closing(Site(Study(shutil.copy(forms_study, tmp_path / "study.db")), Annotate())) as opened:
         yield opened
 
@@ -33,7 +32,6 @@ def tasks(machine: TestClient, path: str = "/api/next", n: int = 1) -> list[dict
 
 
 def answer(site: Site, machine: TestClient, given: Any) -> Response:
-    """Answer the next cell."""
     about = {"request_id": site.new_request(), "assignment_id": tasks(machine)[0]["assignment_id"]}
     return machine.post("/api/judgements", json={**about, "answer": given})
 

@@ -114,7 +114,6 @@ def test_the_lead_pastes_a_table_looks_at_it_and_sets_it(site: Site, lea: TestCl
 
 
 def qualify(site: Site, name: str, *, right: bool) -> None:
-    """Answer a qualification to the end."""
     desk, visitor = site.study.work_queue(Annotate()), site.visitor(name)
     for task in desk.tasks(visitor, 50):
         give(desk, visitor, right_answer(task.cell_id) if right else "not_sure", task.assignment_id)
