@@ -284,7 +284,7 @@ def test_the_first_of_a_cross_encoder_is_the_default_encoder() -> None:
     assert Cross("x").first == Sbert("all-MiniLM-L6-v2")
 
 
-def test_texts_that_encoders_cut_are_counted_of_all_systems_of_a_chain(tmp_path: Path, cache: None) -> None:
+def test_texts_that_encoders_cut_are_counted_of_all_systems_of_a_chain(tmp_path: Path) -> None:
     """The sentence encoder reads 256 tokens, the cross-encoder 64: it sees no pair with the longer text whole."""
     search = Search(("tea",), ("milk " * 100, "milk " * 300, "no"), (1,), (101, 102, 103))
     cross = Cross(save_tiny(tmp_path / "tiny").name, first=Sbert("all-MiniLM-L6-v2"))
