@@ -62,9 +62,13 @@ def test_each_key_decides_one_conflict_after_the_other_at_once(waiting: Study, f
     reopened = {pairs[place]: ("reopened", None) for place, code in decided.items() if code == REOPENED}
     assert by_hand(waiting) == kept | reopened
     assert waiting.grid().waiting_pairs() == [pair for pair in pairs if pair not in kept]
-    left = len(pairs) - len(kept)
     again = fcpair("adjudicate", "--adjudicator", "bo", keys="q").stdout
-    assert (f"1 of {left}" if left else "no pair waits for a decision") in again
+    if left := waiting.grid().waiting_pairs():
+        case = waiting.grid().desk.conflict(left[0])
+        said = [f"1 of {len(left)}", case.hs.body, case.cn.body, *(one.label for one in case.answers)]
+    else:
+        said = ["no pair waits for a decision"]
+    assert [words for words in said if words not in again] == []
 
 
 def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(waiting: Study, fcpair: Fcpair) -> None:

@@ -148,7 +148,7 @@ def test_a_role_changes_but_who_may_have_seen_labels_does_not_come_to_give_any(d
 
 @at_each_door("hand_over", stage="dealt")
 def test_open_work_is_handed_to_one_person_wholly_or_its_end_alone(door: Any) -> None:
-    door.study.add_people(["dora"], Role.ANNOTATOR)
+    door.study.add_people(["dora", "nora"], Role.ANNOTATOR)
     mine = {pair for who, pair in open_work(door.study) if who == "ana"}
     done(door.hand_over("ana", "dora", last=4))
     assert door.study.log()[-1].counts == {"withdrawn": 4, "reassigned": 4, "vacant": 0}

@@ -56,10 +56,16 @@ def written(path: Path, texts: list[str], column: str = "cn") -> Path:
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=str)
-def test_every_cn_has_a_rank_and_scores_never_rise(system: System) -> None:
+def test_every_cn_has_a_rank_scores_of_six_decimals_never_rise_and_nothing_hangs_on_other_hs_or_a_service(
+    system: System,
+) -> None:
     ranking = system.rank(search())
     assert np.sort(ranking.order, axis=1).tolist() == [list(range(len(CN)))] * len(HS)
     assert (np.diff(ranking.scores, axis=1) <= 0).all()
+    assert system == Random() or ranking.scores.tolist() == np.round(ranking.scores, 6).tolist()
+    if system not in {Random(), Tfidf("pool+hs")}:
+        assert system.rank(search(HS[1:2])).order.tolist() == ranking.order[1:2].tolist()
+    assert system.cost(search()) == Cost(0, 0, 0)
 
 
 @pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)
@@ -70,23 +76,6 @@ def test_ties_are_broken_by_candidate_order(system: System) -> None:
         expected = sorted(zip(-scores, order, strict=True))
         assert order.tolist() == [position for _, position in expected]
     assert by_cn(ranking) == pytest.approx(np.tile(by_cn(ranking)[:, : len(CN)], 3))
-
-
-@pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)
-def test_scores_that_differ_less_than_the_sixth_decimal_tie(system: System) -> None:
-    scores = system.rank(search()).scores
-    assert scores.tolist() == np.round(scores, 6).tolist()
-
-
-@pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)
-def test_the_other_hs_change_nothing(system: System) -> None:
-    if system != Tfidf("pool+hs"):
-        assert system.rank(search(HS[1:2])).order.tolist() == system.rank(search()).order[1:2].tolist()
-
-
-@pytest.mark.parametrize("system", SYSTEMS, ids=str)
-def test_they_ask_nothing_of_a_service(system: System) -> None:
-    assert system.cost(search()) == Cost(0, 0, 0)
 
 
 # -- random
@@ -100,18 +89,11 @@ def test_a_random_order_has_nothing_to_do_with_labels_simulated_from_the_same_se
     assert top.mean() == pytest.approx(positive.mean(), abs=0.04)  # 4 standard errors; one stream for both gives 0
 
 
-def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
+def test_a_seed_gives_each_hs_an_order_of_its_own_whatever_other_hs_there_are() -> None:
     large = search(HS, CN * 10)
     once, again, other = (Random(seed).rank(large).order.tolist() for seed in (3, 3, 4))
     assert once == again != other
-
-
-def test_each_hs_has_an_order_of_its_own() -> None:
-    orders = Random().rank(search(HS, CN * 10)).order.tolist()
-    assert len({tuple(order) for order in orders}) == len(HS)
-
-
-def test_an_hs_has_the_same_order_whatever_other_hs_there_are() -> None:
+    assert len({tuple(order) for order in once}) == len(HS)
     both, alone = Search(HS[:2], CN, (7, 9), tuple(range(len(CN)))), Search(HS[1:2], CN, (9,), tuple(range(len(CN))))
     assert Random(3).rank(both).order[1].tolist() == Random(3).rank(alone).order[0].tolist()
 
@@ -228,13 +210,6 @@ def test_bm25_of_a_file_counts_repeated_texts_and_adds_those_of_the_pool_that_it
     assert by_cn(system.rank(search())) == pytest.approx(all_by_loop(system, corpus), abs=6e-7)
 
 
-@pytest.mark.parametrize("hs", ["zzz qqq", "...", ""])
-def test_an_hs_without_a_known_token_ranks_the_pool_in_its_order(hs: str) -> None:
-    ranking = Bm25().rank(search((hs, HS[0])))
-    assert ranking.order[0].tolist() == list(range(len(CN)))
-    assert ranking.scores[0].tolist() == [0] * len(CN)
-
-
 def test_a_cn_without_a_token_scores_0() -> None:
     assert by_cn(Bm25().rank(search(HS, (*CN, "...")))).T[-1].tolist() == [0] * len(HS)
 
@@ -247,28 +222,20 @@ def test_a_pool_without_tokens_is_refused() -> None:
 # -- sbert
 
 
-def test_sbert_is_the_cosine_of_the_model() -> None:
+def test_sbert_is_the_cosine_of_the_model_and_keeps_which_weights_it_used() -> None:
     from sentence_transformers import SentenceTransformer
 
     from fcpair.models.model_files import resolve
 
-    model = SentenceTransformer(resolve("all-MiniLM-L6-v2").folder)
+    resolved = resolve("all-MiniLM-L6-v2")
+    model = SentenceTransformer(resolved.folder)
     vectors = model.encode([*HS, *CN], normalize_embeddings=True, show_progress_bar=False)
     expected = vectors[: len(HS)] @ vectors[len(HS) :].T
-    assert by_cn(Sbert("all-MiniLM-L6-v2").rank(search())) == pytest.approx(expected, abs=1e-4)
-
-
-def test_sbert_puts_what_an_example_text_is_about_first() -> None:
-    order = Sbert("all-MiniLM-L6-v2").rank(search()).order
-    assert set(order[0, :2]) <= {0, 2, 4}
-    assert set(order[1, :2]) == {1, 3}
-
-
-def test_sbert_keeps_which_weights_it_used() -> None:
-    model = Sbert("all-MiniLM-L6-v2").rank(search()).model
-    assert model is not None
-    assert model["name"] == "all-MiniLM-L6-v2"
-    assert len(model["sha256"]) == 64
+    found = Sbert("all-MiniLM-L6-v2").rank(search())
+    assert by_cn(found) == pytest.approx(expected, abs=1e-4)
+    assert set(found.order[0, :2]) <= {0, 2, 4}  # what an example text is about
+    assert set(found.order[1, :2]) == {1, 3}
+    assert found.model == resolved.record()
 
 
 def test_a_model_that_cannot_be_had_is_named() -> None:
