@@ -192,12 +192,16 @@ def test_a_file_for_which_the_disk_has_no_room_is_refused_in_words(lead: Startin
     assert list(StudyStart(lead.site.study).folder.iterdir()) == []
 
 
-def test_the_rows_are_shown_with_their_numbers(lead: Starting) -> None:
+def test_the_rows_are_shown_with_their_numbers_and_conan_is_known_by_its_columns(lead: Starting) -> None:
     lead.upload(CORPUS.read_bytes())
     page = lead.get("columns").text
     assert "155 rows, 42 distinct" in page
     assert page.count('class="start-pair"') == 20
     assert 'dir="rtl"' in lead.post("columns", act="show", **{**COLUMNS, "language": "fa"}).text
+    lead.upload(b"cn_id,hateSpeech,counterSpeech\nEN1,a,b\nIT1,c,d\n")
+    page = lead.get("columns").text
+    assert "the columns of CONAN" in page
+    assert "1 row, 1 distinct" in page
 
 
 def test_columns_that_cannot_be_read_are_named_with_their_lines(lead: Starting) -> None:
@@ -231,13 +235,6 @@ def test_a_second_table_without_the_columns_has_them_guessed_anew(lead: Starting
     assert "does not have the columns that were chosen before" in page
     assert '<option value="query" selected>' in page
     assert location(lead.get("people")) == "/lead/start/plan"
-
-
-def test_conan_is_known_by_its_columns(lead: Starting) -> None:
-    lead.upload(b"cn_id,hateSpeech,counterSpeech\nEN1,a,b\nIT1,c,d\n")
-    page = lead.get("columns").text
-    assert "the columns of CONAN" in page
-    assert "1 row, 1 distinct" in page
 
 
 def test_the_figures_follow_the_form(lead: Starting) -> None:
