@@ -136,8 +136,9 @@ def test_the_frames_stay_as_they_were() -> None:
 
 
 # What is no tier frame, and no ranking.
+NO_FRAMES: tuple[Any, ...] = (None, [], "gold.csv", {"hs_id": [1]})
 FRAMES: tuple[tuple[Any, str], ...] = (
-    *((frame, "expected a pandas DataFrame") for frame in (None, [], "gold.csv", {"hs_id": [1]})),
+    *((frame, "expected a pandas DataFrame") for frame in NO_FRAMES),
     (
         pd.concat([TIER.assign(label="no"), TIER.assign(cn_id=[7, 8, 9], label="yes")]),
         "no pair of the tier frame is labelled appropriate; its labels are no, yes",
