@@ -51,33 +51,25 @@ def test_vectors_of_any_size_have_a_cosine(served: Served) -> None:
     assert EMBED.rank(SMALL).scores.tolist() == [[0.707107, 0.707107]]
 
 
-def test_each_distinct_text_is_sent_once(served: Served) -> None:
-    served.then = each
-    EMBED.rank(Search(("a", "b"), ("b", "c", "a"), (1, 2), (11, 12, 13)))
-    assert [asked.body for asked in served.asked] == [{"model": "tiny", "input": ["a", "b", "c"]}]
-
-
-def test_texts_are_sent_64_at_a_time(served: Served) -> None:
+def test_each_distinct_text_is_sent_once_64_at_a_time(served: Served) -> None:
     served.then = each
     told: list[tuple[int, int]] = []
-    cn = tuple(f"reply {n}" for n in range(129))
-    EMBED.rank(Search(("one",), cn, (1,), tuple(range(129)), lambda done, total: told.append((done, total))))
+    cn = ("one", *(f"reply {n}" for n in range(129)), "reply 7")
+    EMBED.rank(Search(("one",), cn, (1,), tuple(range(131)), lambda done, total: told.append((done, total))))
     assert [len(asked.body["input"]) for asked in served.asked] == [64, 64, 2]
+    assert served.asked[2].body == {"model": "tiny", "input": ["reply 127", "reply 128"]}
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_vectors_are_taken_by_their_index(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("answers")
+def test_vectors_are_taken_by_their_index_or_where_there_is_none_by_their_order(served: Served) -> None:
     vectors = {0: [1, 0], 1: [0, 1], 2: [1, 1]}
-    data = [{"index": at, "embedding": vectors[at]} for at in (2, 0, 1)]
+    data: list[dict[str, object]] = [{"index": at, "embedding": vectors[at]} for at in (2, 0, 1)]
     served.script = [Reply(json.dumps({"data": data}).encode())]
     assert EMBED.rank(SMALL).scores.tolist() == [[0.707107, 0]]
-
-
-@pytest.mark.usefixtures("answers")
-def test_a_service_that_gives_no_index_is_taken_by_its_order(served: Served) -> None:
-    data = [{"embedding": vector} for vector in ([1, 0], [0, 1], [1, 1])]
+    data = [{"embedding": vector} for vector in vectors.values()]
     served.script = [Reply(json.dumps({"data": data}).encode())]
-    assert EMBED.rank(SMALL).order.tolist() == [[1, 0]]
+    assert Embed("other").rank(SMALL).order.tolist() == [[1, 0]]
 
 
 # -- what is broken

@@ -84,12 +84,22 @@ def test_the_whole_table_is_counted(figure: str, n: int) -> None:
     assert value(described(limits=WordLimits(more_than=3, under=7)), figure) == n
 
 
-def test_means_are_over_texts_and_beside_them_over_groups() -> None:
+def test_means_are_over_texts_and_groups_labels_in_declared_order_and_what_is_undefined_says_why() -> None:
     found = described()
     (words,) = [one for one in found.figures if one.figure == "mean words" and one.per == "all"]
     # cyclists 3; drinkers 7, 3 and 4 words
     assert (words.value, words.over_groups, words.n) == (Fraction(17, 4), (3 + Fraction(14, 3)) / 2, 4)
     assert value(found, "mean row words") == 3
+    counts = [(one.of, one.value) for one in found.figures_per("label") if one.figure == "texts"]
+    assert counts == [("kind", 1), ("joke", 2), ("q", 2)]
+    assert [(one.of, one.value) for one in found.figures_per("labels")] == [("joke + kind", 1), ("joke + q", 1)]
+    assert value(found, "share of texts", "joke") == Fraction(2, 4)
+    assert value(found, "mean words", "joke") == Fraction(7 + 3, 2)
+    assert found.shared == (SharedRow("They park badly.", ("cyclists", "drinkers"), (2, 5)),)
+    undefined = {(one.figure, one.of): one.why for one in found.figures if one.value is None}
+    alone = [(f"sd {of}words", name) for of in ("row ", "") for name in ("cyclists", "models")]
+    assert undefined == dict.fromkeys([*alone, ("sd words", "kind")], "only one text")
+    assert value(described(TextColumns("cn")), "lines without a text") == 1
 
 
 @pytest.mark.parametrize(
@@ -104,28 +114,6 @@ def test_means_are_over_texts_and_beside_them_over_groups() -> None:
 def test_each_group_and_source_has_its_figures(of: str, texts: int, rows: int, mean_words: Fraction) -> None:
     found = described()
     assert [value(found, figure, of) for figure in ("texts", "rows", "mean words")] == [texts, rows, mean_words]
-
-
-def test_labels_come_in_their_declared_order_and_pairs_by_number() -> None:
-    found = described()
-    counts = [(one.of, one.value) for one in found.figures_per("label") if one.figure == "texts"]
-    assert counts == [("kind", 1), ("joke", 2), ("q", 2)]
-    assert [(one.of, one.value) for one in found.figures_per("labels")] == [("joke + kind", 1), ("joke + q", 1)]
-
-
-def test_a_row_in_several_groups_is_named_with_its_lines() -> None:
-    assert described().shared == (SharedRow("They park badly.", ("cyclists", "drinkers"), (2, 5)),)
-
-
-def test_what_is_undefined_says_why_and_is_no_number() -> None:
-    found = described()
-    assert {(one.figure, one.of): one.why for one in found.figures if one.value is None} == {
-        ("sd row words", "cyclists"): "only one text",
-        ("sd words", "cyclists"): "only one text",
-        ("sd row words", "models"): "only one text",
-        ("sd words", "models"): "only one text",
-        ("sd words", "kind"): "only one text",
-    }
 
 
 def test_a_group_that_nobody_answered_has_no_mean_and_is_in_no_mean_of_means() -> None:
@@ -147,10 +135,6 @@ def test_a_text_without_a_group_is_told_and_a_line_with_neither_is_not() -> None
     )
 
 
-def test_without_rows_the_lines_without_a_text_are_counted() -> None:
-    assert value(described(TextColumns("cn")), "lines without a text") == 1
-
-
 def test_a_mean_is_written_unrounded_and_half_up() -> None:
     frame = FRAME.iloc[:4].assign(cn=["a"] * 3 + ["a b"])
     (words,) = [
@@ -160,13 +144,6 @@ def test_a_mean_is_written_unrounded_and_half_up() -> None:
 
 
 # -- labels
-
-
-def test_a_label_has_its_share_of_the_texts_and_their_lengths() -> None:
-    found = described()
-    assert value(found, "share of texts", "joke") == Fraction(2, 4)
-    assert value(found, "mean words", "joke") == Fraction(7 + 3, 2)
-    assert value(found, "sd words", "kind") is None
 
 
 def crossed(groups: list[tuple[str, ...]]) -> Description:
