@@ -24,7 +24,6 @@ By = Callable[[Page, str], None]
 
 
 def resize(page: Page, size: dict[str, int]) -> None:
-    """Make a window as large as that."""
     page.set_viewport_size({"width": size["width"], "height": size["height"]})
 
 
@@ -35,7 +34,6 @@ def come_in(page: Page, token: str) -> None:
 
 
 def consent(page: Page) -> None:
-    """Agree to the terms on the page of the first visit."""
     page.get_by_role("checkbox", name="I have read this").check()
     page.get_by_role("button", name="Begin").click()
 
@@ -54,7 +52,6 @@ def by_mouse(page: Page, selector: str) -> None:
 
 
 def by_touch(page: Page, selector: str) -> None:
-    """Tap a button."""
     for button in page.query_selector_all(selector):
         button.tap()
 
@@ -72,13 +69,11 @@ def press(page: Page, *keys: str) -> None:
 
 
 def type_keys(page: Page, keys: str) -> None:
-    """Press the keys of these letters at once, one after the other."""
     for key in keys:
         page.keyboard.press(key)
 
 
 def tab_to(page: Page, selector: str) -> None:
-    """Move the focus to what `selector` names, by Tab alone."""
     for _ in range(MOST_TABS):
         if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
             return
@@ -87,24 +82,20 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 def await_pair(page: Page) -> None:
-    """Wait until there is a pair to answer."""
     expect(page.locator("#pair")).to_be_visible()
 
 
 def enter(page: Page, path: str = "/annotate") -> None:
-    """Sit down at the desk."""
     page.goto(path)
     await_pair(page)
 
 
 def reload(page: Page) -> None:
-    """Load the desk again."""
     page.reload()
     await_pair(page)
 
 
 def pair(page: Page) -> tuple[str, str]:
-    """The texts on the screen."""
     await_pair(page)
     return page.locator("#hs").inner_text(), page.locator("#cn").inner_text()
 
@@ -196,7 +187,6 @@ def await_kept(page: Page) -> None:
 
 
 def offline(page: Page, cut: bool = True) -> None:
-    """Take the connection from a window, or give it back as somebody comes back to that."""
     page.context.set_offline(cut)
     if not cut:
         page.evaluate(COMES_BACK)

@@ -44,7 +44,6 @@ def lacking(what: str) -> NoReturn:
 
 
 def find_chromium() -> str:
-    """The path of the browser."""
     if named := os.environ.get(NAMED):
         return shutil.which(named) or lacking(f"{NAMED} names {named}, which is no program")
     found = shutil.which(USUAL) or next(filter(None, map(shutil.which, OTHERS)), None)

@@ -57,11 +57,9 @@ class Host(Site):
         assert self._server.started, "the server did not start"
 
     def person(self, name: str) -> int:
-        """Somebody's number."""
         return next(one.id for one in self.study.people if one.name == name)
 
     def hide_texts(self, name: str) -> None:
-        """Somebody has each HS hidden until they ask for it."""
         self.token(name)
         self.study.access.set_blurred(self.person(name), True)
 
@@ -83,7 +81,6 @@ class Host(Site):
 
     @property
     def given(self) -> list[tuple[str, str, str]]:
-        """HS, CN and label of each judgement, in the order in which they came."""
         return given(self.study.place)
 
     @property
@@ -107,13 +104,11 @@ Serve = Callable[..., Host]
 
 
 def query(place: str | Path, sql: str) -> list[Any]:
-    """The rows of a study's database that a query has."""
     with closing(sqlite3.connect(place)) as connection:
         return connection.execute(sql).fetchall()
 
 
 def given(place: str | Path) -> list[tuple[str, str, str]]:
-    """HS, CN and label of each judgement in a study's file, in the order in which they came."""
     rows = query(
         place,
         f"SELECT hs.body, cn.body, {CODE} FROM judgement JOIN assignment ON assignment.id = judgement.assignment_id "

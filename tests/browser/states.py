@@ -50,7 +50,6 @@ class State:
 
 
 def discuss(study: Study) -> None:
-    """People discuss where they differ in a calibration."""
     study.add_people(["dora"], Role.ANNOTATOR)
     grid = study.grid()
     grid.calibration.start(pairs=4, seed=2)
@@ -59,7 +58,6 @@ def discuss(study: Study) -> None:
 
 
 def blindly(study: Study) -> None:
-    """Validators do not see the label."""
     study.grid().assign_validation(Validate(blind=True, seed=1), redo=True)
 
 
@@ -85,7 +83,6 @@ def flag(study: Study) -> None:
 
 
 def flag_at_sentence(study: Study) -> None:
-    """A lead has put a flag at the first sentence of the guidelines."""
     flag(study)
     grid = study.grid()
     (first,) = Monitor(grid).flags()
@@ -93,18 +90,15 @@ def flag_at_sentence(study: Study) -> None:
 
 
 def topics(study: Study) -> None:
-    """Give the texts metadata of two values."""
     with study._store.write() as tx:
         tx.exec_driver_sql("UPDATE text SET meta = json_object('topic', CASE WHEN id % 2 THEN 'odd' ELSE 'even' END)")
 
 
 def evaluate(study: Study) -> None:
-    """Systems have been evaluated."""
     study.grid().evaluate(Evaluate(systems=("random",), resamples=100, seed=1))
 
 
 def practise(study: Study) -> None:
-    """Let people practise on a known pair."""
     study.save_practice(
         items=({"row": "Cats are dull.", "column": "Mine juggles.", "answer": "appropriate", "explanation": "A case."},)
     )
@@ -122,7 +116,6 @@ def qualified_with(accuracy: float) -> Callable[[Study], None]:
 
 
 def decide_all(study: Study) -> None:
-    """Decide all that waits."""
     grid = study.grid()
     judy = admit(study, "judy")
     for pair in grid.waiting_pairs():
@@ -142,8 +135,6 @@ def click(name: str, seen: str = "main", fields: dict[str, str] | None = None) -
 
 
 def key(letter: str, selector: str) -> Act:
-    """Press a key on the desk, which shows something."""
-
     def act(page: Page) -> None:
         acts.await_pair(page)
         page.keyboard.press(letter)
@@ -153,26 +144,22 @@ def key(letter: str, selector: str) -> Act:
 
 
 def answered(page: Page) -> None:
-    """Answer a pair, then go back to it."""
     acts.answer(page, "appropriate")
     acts.await_sent(page)
     key("u", "#earlier")(page)
 
 
 def blurred(page: Page) -> None:
-    """Have the HS hidden."""
     acts.await_pair(page)
     page.locator("#blur-choice").check()
     expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")
 
 
 def keys(page: Page) -> None:
-    """Open the list of the keys."""
     page.locator("summary", has_text="Keys").click()
 
 
 def unsent(page: Page) -> None:
-    """Answer without a connection."""
     acts.await_pair(page)
     acts.intercept(page, acts.SUBMIT, lambda route: route.abort())
     acts.answer(page, "appropriate")
@@ -186,13 +173,11 @@ def without_consent(page: Page) -> None:
 
 
 def versions(page: Page) -> None:
-    """Open every version of the guidelines."""
     for summary in page.locator("section summary").all():
         summary.click()
 
 
 def decided(page: Page) -> None:
-    """Decide a conflict, with a note, as one on which the guidelines should say more."""
     first = page.locator("#case-name").inner_text()
     page.locator("#note").fill("They answer another claim.")
     page.locator("[name=flagged]").check()
@@ -202,19 +187,16 @@ def decided(page: Page) -> None:
 
 
 def decided_list(page: Page) -> None:
-    """Decide a conflict, then look at the list of decisions."""
     decided(page)
     page.goto("/adjudicate/decided")
 
 
 def taken_back(page: Page) -> None:
-    """Decide a conflict, then take that back."""
     decided(page)
     acts.decide(page, "[data-key=u]")
 
 
 def decided_in_row(page: Page) -> None:
-    """Decide the first case of a row, and open the note of the next."""
     acts.press(page, "3")
     expect(page.locator(".row-decided:visible")).to_have_count(1)
     acts.await_sent(page)
@@ -222,13 +204,11 @@ def decided_in_row(page: Page) -> None:
 
 
 def withdraw(page: Page) -> None:
-    """Look at what withdrawing an import would do."""
     page.get_by_role("link", name=re.compile("Withdraw run")).first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Withdraw the answers of run")
 
 
 def withdrawn(page: Page) -> None:
-    """Withdraw an import."""
     withdraw(page)
     page.get_by_role("button", name=re.compile(r"Withdraw \d+ answers")).click()
     expect(page.get_by_role("cell", name="withdrawn", exact=True)).to_be_visible()
@@ -257,10 +237,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("first visit of a validator", "vera", "/welcome", "checking", consent=False),
         State("first visit of an adjudicator", "judy", "/welcome", "labelled", consent=False),
     ),
-    "/guidelines": (
-        State("guidelines", "ana", "/guidelines"),
-        State("guidelines for a lead", "lea", "/guidelines"),
-    ),
+    "/guidelines": (State("guidelines", "ana", "/guidelines"), State("guidelines for a lead", "lea", "/guidelines")),
     "/settings": (
         State("settings", "ana", "/settings"),
         State("settings saved", "ana", "/settings", act=click("Save")),
@@ -294,13 +271,7 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/discussion": (
         State("nothing to discuss", "ana", "/discussion"),
         State("a discussion", "ana", "/discussion", "paired", before=discuss),
-        State(
-            "a discussion with hidden HS",
-            "ana",
-            "/discussion",
-            "paired",
-            before=hidden_for("ana", discuss),
-        ),
+        State("a discussion with hidden HS", "ana", "/discussion", "paired", before=hidden_for("ana", discuss)),
         State("a discussion for a lead", "lea", "/discussion", "paired", before=discuss),
     ),
     "/offline": (State("no connection", "ana", "/offline"),),
@@ -365,10 +336,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("a person's decision", "lea", "/lead/grid/act/decisions?words=&scope=all", "checked"),
         State("nothing ticked", "lea", "/lead/grid/act/decisions?words=&scope=ticked", "checked", status=422),
     ),
-    "/lead/imports": (
-        State("no imports", "lea", "/lead/imports"),
-        State("imports", "lea", "/lead/imports", "checked"),
-    ),
+    "/lead/imports": (State("no imports", "lea", "/lead/imports"), State("imports", "lea", "/lead/imports", "checked")),
     "/lead/notes": (
         State("no notes", "lea", "/lead/notes"),
         State("a note that is empty", "lea", "/lead/notes", act=click("Add the note")),
@@ -471,10 +439,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("a practice round looked at", "lea", "/lead/guidelines/practice", act=LOOK_AT_ITEMS, before=practise),
         State("a table without columns", "lea", "/lead/guidelines/practice", act=NONSENSE),
     ),
-    "/lead/answers": (
-        State("no answers", "lea", "/lead/answers"),
-        State("answers", "lea", "/lead/answers", "checked"),
-    ),
+    "/lead/answers": (State("no answers", "lea", "/lead/answers"), State("answers", "lea", "/lead/answers", "checked")),
     "/lead/examples": (State("no examples", "lea", "/lead/examples"),),  # others: test_lead.py
     "/lead/downloads": (
         State("downloads", "lea", "/lead/downloads", "checked"),

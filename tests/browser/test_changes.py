@@ -54,7 +54,6 @@ def change_label(served: Host, cell_id: int, folder: Path) -> str:
 
 
 def verdicts(served: Host) -> dict[int, int]:
-    """The verdicts that count, by pair."""
     with served.study._store.read() as tx:
         rows = judgements.current_verdicts(tx, "cell_id", "code")
     return dict(zip(rows["cell_id"].tolist(), rows["code"].tolist(), strict=True))

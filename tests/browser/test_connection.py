@@ -16,7 +16,6 @@ from browser.windows import CUT, Windows
 
 @pytest.fixture
 def page(desk: Host, windows: Windows) -> Page:
-    """The desk, at which ana sits."""
     return windows.sit(desk, "ana", forgive=CUT)
 
 
@@ -84,26 +83,6 @@ def test_what_the_server_cannot_take_now_is_sent_again(desk: Host, page: Page, m
     acts.await_sent(page)
     assert desk.given == given
     expect(page.locator("#banner")).not_to_contain_text("not signed in")
-
-
-def test_kept_is_never_said_of_what_was_refused(desk: Host, windows: Windows) -> None:
-    page = windows.sit(desk, "ana", forgive=("status of 422",))
-    heard: list[str] = []
-
-    def hear(text: str) -> None:
-        heard.append(text)
-
-    page.expose_function("hear", hear)
-    page.evaluate(
-        "() => new MutationObserver(() => hear(document.querySelector('#said').textContent))"
-        ".observe(document.querySelector('#said'), {childList: true, characterData: true, subtree: true})"
-    )
-    acts.refuse(page, "it is no answer here")
-    page.keyboard.press("3")
-    expect(page.locator("#banner-text")).to_have_text("It is no answer here.")
-    acts.await_pair(page)
-    assert not any("ept" in text for text in heard)
-    assert desk.codes == []
 
 
 # In another window or on another device

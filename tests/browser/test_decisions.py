@@ -66,7 +66,6 @@ def type_note(page: Page) -> None:
 
 
 def take_back(page: Page, pair: int) -> None:
-    """Undo the last decision, whose pair is shown again."""
     acts.press(page, "u")
     expect(page.locator("#case-name")).to_have_text(f"Pair {pair}")
 
@@ -355,7 +354,6 @@ def row(labelled: Host, windows: Windows, pairs: list[int]) -> Page:
 
 
 def marked(page: Page) -> int:
-    """The pair whose case hears the keys."""
     return int(page.locator(".row-case.marked .case-name").inner_text().removeprefix("Pair "))
 
 

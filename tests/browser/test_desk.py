@@ -20,6 +20,8 @@ THANKS = re.compile("/thanks$")
 SIGNED_OUT = "You are no longer signed in. "
 WORD = "(place) => getComputedStyle(document.querySelector(place), '::before').content"
 COLOUR = "() => getComputedStyle(document.getElementById('banner')).borderInlineStartColor"
+HEAR = """() => new MutationObserver(() => hear(document.querySelector('#said').textContent)).observe(
+  document.querySelector('#said'), {childList: true, characterData: true, subtree: true})"""
 OLDER_PAGE = """([place, sent, begun]) => {
   const [old, note] = [JSON.stringify, "typed before the upgrade"];
   const item = { request_id: "request-of-0.7", assignment_id: sent, decision_id: null, answer: "not_sure", note: "",
@@ -245,9 +247,13 @@ def test_only_who_leaves_with_an_answer_that_is_not_sent_is_asked(desk: Host, wi
     page.wait_for_url("**/join")
 
 
-def test_errors_warnings_and_notes_differ_by_a_word_and_a_colour(desk: Host, windows: Windows) -> None:
+def test_errors_warnings_and_notes_differ_by_a_word_and_a_colour_and_what_was_refused_is_not_said_to_be_kept(
+    desk: Host, windows: Windows
+) -> None:
     page = windows.sit(desk, "ana", forgive=("status of 422", *CUT))
-    banner, colours = page.locator("#banner-text"), set()
+    banner, colours, heard = page.locator("#banner-text"), set(), list[str]()
+    page.expose_function("hear", lambda text: heard.extend([text]))
+    page.evaluate(HEAR)
     progress = page.locator("#count").inner_text()
     acts.refuse(page, "this cannot be")
     page.keyboard.press("3")
@@ -257,6 +263,8 @@ def test_errors_warnings_and_notes_differ_by_a_word_and_a_colour(desk: Host, win
     colours.add(page.evaluate(COLOUR))
     acts.intercept(page, acts.SUBMIT, lambda route: route.abort(), times=1)
     expect(page.locator("#count")).to_have_text(progress)  # what was refused is open again
+    assert not any("ept" in text for text in heard)
+    assert desk.codes == []
     acts.answer(page, "appropriate")
     expect(banner).to_have_attribute("data-word", "Warning")
     colours.add(page.evaluate(COLOUR))

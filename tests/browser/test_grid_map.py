@@ -199,7 +199,6 @@ class Fingers:
         self._touches = page.context.new_cdp_session(page)
 
     def open(self, query: str = "") -> None:
-        """Look at the map of the address with this query."""
         open_map(self.page, f"/lead/grid{query}")
         self.page.evaluate("document.getElementById('map-canvas').scrollIntoView({block: 'center'})")
 
@@ -214,7 +213,6 @@ class Fingers:
         self._send("touchEnd", [])
 
     def tap(self, *places: Point) -> None:
-        """Put fingers down and lift them."""
         self._send("touchStart", places)
         self._send("touchEnd", [])
 

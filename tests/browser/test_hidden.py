@@ -31,7 +31,6 @@ def sit(serve: Serve, windows: Windows, who: str, **options: Any) -> tuple[Host,
 
 
 def n_given(served: Host, who: str) -> int:
-    """How many answers or decisions of somebody the study has."""
     if who == "judy":
         return len(served.decided)
     return int(query(served.study.place, "SELECT count(*) FROM judgement")[0][0])

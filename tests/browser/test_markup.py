@@ -35,7 +35,6 @@ def check(page: Page, *shown: str) -> None:
 
 
 def label(page: Page, served: Host, name: str, label: str) -> None:
-    """Answer all pairs, each with NOTE."""
     acts.enter(page)
     for _ in [pair for who, pair in open_work(served.study) if who == name]:
         expect(page.locator("#hs")).to_have_text(HS)

@@ -52,7 +52,6 @@ def held(page: Page) -> dict[str, str]:
 
 
 def texts(page: Page) -> dict[str, Any] | None:
-    """The texts that the browser keeps."""
     kept = held(page).get("/kept-texts")
     return None if kept is None else dict(json.loads(kept))
 
@@ -69,7 +68,6 @@ def sit(host: Host, windows: Windows, **options: Any) -> Page:
 
 
 def go_back(page: Page) -> None:
-    """One step back, from one answered pair to the one before too."""
     shown = acts.pair(page)
     page.keyboard.press("u")
     page.wait_for_function("(cn) => document.getElementById('cn').innerText !== cn", arg=shown[1])
@@ -97,7 +95,6 @@ def path(large: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(path: Path) -> Iterator[Callable[..., Served]]:
-    """Serve it in a process of its own."""
     with serving(path) as started:
         yield started
 

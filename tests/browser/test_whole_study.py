@@ -54,7 +54,6 @@ def work_of(study: Study) -> list[tuple[str, int]]:
 
 
 def n_rows(path: Path) -> int:
-    """How many rows a table has below its header."""
     with path.open(encoding="utf-8", newline="") as file:
         return sum(1 for _ in csv.DictReader(file))
 

@@ -33,7 +33,6 @@ class Watch:
     seen: list[str] = field(default_factory=list)
 
     def follow(self, context: BrowserContext) -> None:
-        """Watch every page of the window."""
         context.on("console", self._console)
         context.on("weberror", self._error)
         context.on("request", self._request)

@@ -54,7 +54,6 @@ class Fcpair:
 
 
 def rows_of(source: str | Path) -> list[dict[str, str]]:
-    """The rows of a CSV, given as its text or its file."""
     return list(csv.DictReader(io.StringIO(source if isinstance(source, str) else source.read_text("utf-8-sig"))))
 
 

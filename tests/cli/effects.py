@@ -352,7 +352,6 @@ WORDS = {
 
 
 def write_files(folder: Path) -> dict[str, str]:
-    """The files that rows name, by the names that stand for them."""
     items = _items()
     folder = folder / "rows"
     folder.mkdir()
@@ -371,7 +370,6 @@ def write_files(folder: Path) -> dict[str, str]:
 
 
 def _tables() -> dict[str, list[dict[str, object]]]:
-    """Tables of texts and of pairs."""
     texts: list[dict[str, object]] = [
         {
             **{

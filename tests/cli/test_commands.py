@@ -84,7 +84,6 @@ def found(path: tuple[str, ...]) -> click.Command:
 
 
 def help_of(*path: str) -> str:
-    """The help of a command, which a terminal of any encoding can show."""
     result = CliRunner(charset="ascii").invoke(main, [*path, "--help"])
     assert result.exit_code == 0
     assert result.stdout_bytes.isascii()
@@ -125,7 +124,6 @@ def test_every_command_has_help_with_examples_of_itself_that_can_be_parsed(path:
 
 
 def parse(words: list[str]) -> None:
-    """Parse a command line as click does, without running it."""
     command, context = main, click.Context(main)
     while isinstance(command, click.Group):
         inner = command.get_command(context, words.pop(0))

@@ -25,7 +25,7 @@ from cli.test_commands import ALL, found
 from fcpair.cli import main
 from fcpair.cli.given_options import rules_of
 
-# Tested for all commands together, in test_output.py, test_json.py and answers/test_sheets.py.
+# Tested for all commands together, in test_output.py, test_json.py and test_answers.py.
 GENERAL = {"--study", "--grid", "--format", "--sheet-name"}
 FIGURES = {"--figures", "--figure-width", "--caption"}  # made once for all, and tested with `plan`
 SLOW = {("plan",), ("groups",), ("simulate",), ("release",), ("evaluate",), ("report",)}

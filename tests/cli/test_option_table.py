@@ -40,7 +40,6 @@ def conflicts(uses: list[OptionUse]) -> dict[str, set[tuple[str, str]]]:
 
 
 def group_of(*options: click.Option) -> click.Group:
-    """A group with a command for each of these options."""
     commands = [click.Command(f"c{at}", params=[option]) for at, option in enumerate(options)]
     return click.Group(commands={str(command.name): command for command in commands})
 
@@ -84,7 +83,6 @@ def test_an_export_takes_the_parameters_that_it_reads_by_their_names(kind: Expor
 
 @cache
 def functions_of(path: str) -> dict[str, ast.FunctionDef]:
-    """The functions of a module, by name."""
     tree = ast.parse(Path(path).read_text("utf-8"))
     return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 

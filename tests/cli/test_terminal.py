@@ -16,9 +16,9 @@ from click.testing import CliRunner, Result
 from conftest import one_quick
 from steps.small import dump
 
-from cli.adjudication.test_dialogue import Terminal
 from cli.calls import CALLS, LEAVES, LEAVES_OR_SLOW
 from cli.conftest import At, Prepare
+from cli.test_adjudicate import Terminal
 from fcpair.cli import main
 from fcpair.cli.terminal import width_of
 from fcpair.study import Study
@@ -297,7 +297,7 @@ def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) 
     study = Study(at("decided"))
     grid = study.grid()
     shown = grid.desk.conflict(grid.waiting_pairs()[0])
-    texts = shown.hs.body, shown.cn.body
+    texts = shown.hs.body, shown.cn.body, *(answer.label for answer in shown.answers)
     printed = CliRunner().invoke(main, ["adjudicate", "--study", study.place, "--adjudicator", "ada"], input="q").stdout
     assert [line for line in printed.splitlines() if width_of(line) > width] == []
     flat = " ".join(printed.split())

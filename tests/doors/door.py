@@ -112,7 +112,6 @@ class House:
 
     @cached_property
     def site(self) -> Site:
-        """The app of the study, which the API and the pages share; nobody is added to the study for it."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(web.conftest, "add_everybody", lambda _: None)
             return Site(self.study, self.annotate)
@@ -124,7 +123,6 @@ class House:
         return self._doors[name]
 
     def person_id(self, name: str) -> int:
-        """The number that somebody has in the study."""
         return next(person.id for person in self.study.people if person.name == name)
 
     def admit(self, *names: str, consent: bool = True) -> None:
@@ -158,7 +156,6 @@ class House:
         assert self.content() == before
 
     def close(self) -> None:
-        """Let go of clients and study."""
         if "site" in vars(self):
             self.site.close()
         else:
@@ -182,7 +179,6 @@ class Door:
             return load_opaque_ids(tx).encrypt_assignment(ids[-1]) if ids else NOWHERE
 
     def new_request(self) -> str:
-        """A request id that was not used."""
         return f"request-{next(self.house.requests):04}"
 
     def check(self: Any, name: str, pair: int, verdict: str, *, decision_id: int | None = None, **more: Any) -> Said:
@@ -402,7 +398,6 @@ class _Served(Door):
         self._clients: dict[str, TestClient] = {}
 
     def client(self, name: str) -> TestClient:
-        """Somebody's client, with the same token as long as they have it."""
         key = f"{name} {self.house.tokens.get(name)}"
         if key not in self._clients:
             self._clients[key] = self._enter(name)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from steps.small import labels_of, open_work, record, who_had
 
-from doors.door import House, at_each_door, done
+from doors.door import ACTS, DOORS, House, at_each_door, done
 from fcpair.records import Role
 
 MakeHouse = Callable[..., House]
@@ -148,7 +148,7 @@ def test_a_role_changes_but_who_may_have_seen_labels_does_not_come_to_give_any(d
 
 @at_each_door("hand_over", stage="dealt")
 def test_open_work_is_handed_to_one_person_wholly_or_its_end_alone(door: Any) -> None:
-    door.study.add_people(["dora"], Role.ANNOTATOR)
+    door.study.add_people(["dora", "nora"], Role.ANNOTATOR)
     mine = {pair for who, pair in open_work(door.study) if who == "ana"}
     done(door.hand_over("ana", "dora", last=4))
     assert door.study.log()[-1].counts == {"withdrawn": 4, "reassigned": 4, "vacant": 0}
@@ -193,3 +193,34 @@ def test_what_cannot_be_done_to_people_is_refused(house: MakeHouse) -> None:
     here.refuse("invite", "qwen", message={"python": no_link, "command": no_link})
     record(here.study, here.folder, [(who, pair, "2") for who, pair in open_work(here.study) if who == "ana"])
     here.refuse("hand_over", "ana", message="`ana` has no open work")
+
+
+# -- Which act is at which door, and who comes in
+
+
+NO_ACTS = {"assignment_id", "new_request", "client"}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_each_door_has_the_acts_that_the_table_says_and_no_others(name: str) -> None:
+    methods = {method for method in dir(DOORS[name]) if not method.startswith("_") and method != "name"}
+    assert methods - NO_ACTS == {act for act, doors in ACTS.items() if name in doors}
+
+
+@at_each_door("consent", "next", "answer", stage="dealt")
+def test_who_consents_is_given_what_they_have_open(door: Any) -> None:
+    door.study.add_people(["nora"], Role.ANNOTATOR)
+    door.study.hand_over("ana", "nora")
+    door.house.admit("nora", consent=False)
+    assert not door.next("nora").ok
+    done(door.consent("nora"))
+    pairs = [pair for who, pair in open_work(door.study) if who == "nora"]
+    assert [task["cell_id"] for task in done(door.next("nora", 50))] == pairs
+    assert next(row for row in door.study.access.terms() if row["name"] == "nora")["consented_at"]
+
+
+def test_nobody_comes_in_by_what_is_no_token_of_theirs(house: Callable[..., House]) -> None:
+    here = house("dealt")
+    for name in ("python", "api", "page"):
+        assert {here.door(name).come_in(token).ok for token in ("x" * 32, here.tokens["ana"][:-1])} == {False}
+        assert here.door(name).come_in(here.tokens["ana"])[::2] == (True, "ana")

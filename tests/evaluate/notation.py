@@ -32,7 +32,6 @@ def codes(rows: Iterable[str]) -> NDArray[np.int8]:
 
 
 def value(measure: Measure, labels: str, below: str = "") -> float:
-    """The measure of one HS."""
     return float(measure(ranked(labels, below))[0])
 
 

@@ -13,7 +13,7 @@ from fcpair.errors import InputError
 from fcpair.evaluate import arrays as measured_arrays
 from fcpair.evaluate.arrays import measure_arrays
 from fcpair.evaluate.judged_rankings import label_ranking
-from fcpair.evaluate.measures import MAP, MEASURES, MRR, NDCG, Accuracy, HitRatio, JudgedAt, Measure, Precision
+from fcpair.evaluate.measures import MAP, MEASURES, MRR, NDCG, Accuracy, HitRatio, JudgedAt, Measure
 from fcpair.evaluate.systems import sort_by_score
 from fcpair.stages.corpus.nearest_neighbours import top_columns
 
@@ -49,31 +49,11 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, cells: int) -> N
     assert measure_arrays(scores, labels, EVERY) == pytest.approx(whole, abs=1e-12)
 
 
-def test_one_row_per_hs_and_one_column_per_measure() -> None:
-    """The first HS has its positive at rank 2, the second at rank 1."""
-    found = measure_arrays(np.array([[3.0, 2], [3, 2]]), np.array([[0, 1], [1, 0]], np.int8), [MRR(1), MRR(2), NDCG(1)])
-    assert found.tolist() == [[0, 0.5, 0], [1, 1, 1]]
-
-
-def test_ties_are_broken_by_the_order_of_the_columns() -> None:
-    labels = np.array([[0, 1, 0, 1]], np.int8)
-    assert measure_arrays(np.zeros((1, 4)), labels, [MRR(4), Precision(2)]).tolist() == [[0.5, 0.5]]
-
-
-def test_a_cut_beyond_the_pool_reads_the_pool() -> None:
-    assert measure_arrays(np.array([[2.0, 1]]), np.array([[0, 1]], np.int8), [MRR(10)]).tolist() == [[0.5]]
-
-
 @pytest.mark.parametrize("kind", [np.int64, np.float32, np.uint8, np.bool_])
-def test_scores_may_be_of_any_kind_of_number(kind: type[np.generic]) -> None:
-    scores = np.array([[0, 1, 0]]).astype(kind)
-    found = measure_arrays(scores, np.array([[0, 1, 0]], np.int8), [MRR(3)])
+def test_scores_and_labels_may_be_of_any_kind_of_number(kind: type[np.generic]) -> None:
+    found = measure_arrays(np.array([[0, 1, 0]]).astype(kind), np.array([[0, 1, 0]], np.int8), [MRR(3)])
     assert found.tolist() == [[1]]
-
-
-@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.bool_])
-def test_labels_may_be_of_any_kind_of_whole_number(kind: type[np.generic]) -> None:
-    labels = np.array([[0, 1, 0]]).astype(kind)
+    labels = np.array([[0, 1, 0]]).astype(np.int8 if kind is np.float32 else kind)  # labels of whole numbers alone
     found = measure_arrays(np.array([[1.0, 2, 3]]), labels, [MRR(3), NDCG(1)])
     assert found.tolist() == [[0.5, 0]]
 
@@ -92,18 +72,14 @@ def test_no_measures_give_no_columns() -> None:
         (np.array([[1.0, np.nan]]), np.ones((1, 2)), "1 scores are NaN"),
         (np.ones((1, 2)), np.array([[1, 2]]), "labels must be 1, 0 or -1"),
         (np.ones((1, 2)), np.array([[-2, 1]]), "labels must be 1, 0 or -1"),
+        (np.ones((1, 2)), np.array([[0.5, 1]]), "labels must be 1, 0 or -1"),
     ],
 )
 def test_arrays_that_cannot_be_measured_are_refused(
     scores: NDArray[np.float64], labels: NDArray[np.float64], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        measure_arrays(scores, labels.astype(np.int8), [MRR(3)])
-
-
-def test_labels_between_the_classes_are_refused() -> None:
-    with pytest.raises(InputError, match="labels must be 1, 0 or -1"):
-        measure_arrays(np.ones((1, 2)), np.array([[0.5, 1]]), [MRR(3)])
+        measure_arrays(scores, labels, [MRR(3)])
 
 
 # -- the largest values
@@ -115,8 +91,3 @@ def test_the_top_is_the_head_of_a_stable_sort(world: tuple[NDArray[np.float64], 
     places = min(places, scores.shape[1])
     expected = np.argsort(-scores, axis=1, kind="stable")[:, :places]
     assert top_columns(scores, places).tolist() == expected.tolist()
-
-
-def test_the_top_takes_the_first_of_equal_values_also_where_the_last_place_is_shared() -> None:
-    scores = np.array([[1.0, 5, 1, 1, 5], [2, 2, 2, 2, 2]])
-    assert top_columns(scores, 3).tolist() == [[1, 4, 0], [0, 1, 2]]

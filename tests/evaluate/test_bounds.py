@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from itertools import product
-from math import log2
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluate.notation import ranked, rankings, stacked, value
+from evaluate.notation import codes, ranked, rankings, stacked, value
 from fcpair.evaluate.evaluation import readings
-from fcpair.evaluate.judged_rankings import drop_unjudged
+from fcpair.evaluate.judged_rankings import Judged, assume_relevant, drop_unjudged, select_hs
 from fcpair.evaluate.measures import (
     F1,
     MAP,
@@ -78,13 +78,6 @@ def test_the_extremes_of_every_ranking_of_a_pool_of_five(measure: Measure) -> No
 
 
 @given(bounded, small)
-def test_score_and_right_lie_within_the_bounds(measure: Measure, row: tuple[str, str]) -> None:
-    found = read(measure, *row)
-    assert found["lowest"] - 1e-12 <= found["score"] <= found["highest"] + 1e-12
-    assert found["lowest"] - 1e-12 <= found["right"] <= found["highest"] + 1e-12
-
-
-@given(bounded, small)
 def test_right_is_the_measure_of_the_pool_labelled_so(measure: Measure, row: tuple[str, str]) -> None:
     labelled = [text.replace("?", "+") for text in row]
     assert read(measure, *row)["right"] == value(measure, *labelled)
@@ -113,12 +106,6 @@ def test_each_hs_has_the_bounds_that_it_has_alone(measure: Measure, rows: list[l
         assert values == pytest.approx([one[name] for one in alone])
 
 
-@given(bounded, st.text("+-", min_size=1, max_size=6))
-def test_where_all_is_judged_every_reading_is_the_score(measure: Measure, labels: str) -> None:
-    found = read(measure, labels)
-    assert list(found.values()) == pytest.approx([found["score"]] * 5)
-
-
 @pytest.mark.parametrize("measure", [Bpref(), JudgedAt(3)], ids=str)
 def test_a_measure_that_reads_an_unjudged_pair_in_one_way_has_the_score_only(measure: Measure) -> None:
     found = readings(measure, ranked("+?-", "?"))
@@ -126,38 +113,48 @@ def test_a_measure_that_reads_an_unjudged_pair_in_one_way_has_the_score_only(mea
     assert (found.left_out, found.right, found.lowest, found.highest) == (None, None, None, None)
 
 
-# -- why the bounds are not simply the score and `right`
+# -- the readings of a missing label: counted as right, or left out of the ranking
 
 
-def test_recall_falls_when_a_pair_below_the_cut_turns_out_to_be_positive() -> None:
-    """Of 1 positive 1 is found; of 3 only 1: were all unjudged pairs right, recall would be least."""
-    found = read(Recall(1), "+??")
-    assert found["score"] == found["highest"] == 1
-    assert found["right"] == found["lowest"] == pytest.approx(1 / 3)
+def counts(judged: Judged) -> list[tuple[int, ...]]:
+    three = (judged.n_positive, judged.n_negative, judged.n_unjudged)
+    return [tuple(int(n) for n in row) for row in zip(*three, strict=True)]
 
 
-def test_right_is_below_the_score_for_ndcg() -> None:
-    """The ideal ranking gains a second rank, which the ranking itself does not have."""
-    found = read(NDCG(2), "+-?")
-    assert found["score"] == found["highest"] == 1
-    assert found["right"] == found["lowest"] == pytest.approx(1 / (1 + 1 / log2(3)))
+def test_the_pool_is_what_is_judged_and_what_is_not() -> None:
+    assert ranked("+-?.", "-?").n_pool.tolist() == [5]
 
 
-def test_the_highest_can_be_neither_the_score_nor_right() -> None:
-    """Rank 1 right and the rest wrong has 1; nothing right has 0; all right has 1/3."""
-    found = read(Recall(1), "?", "??")
-    assert (found["score"], found["highest"]) == (0, 1)
-    assert found["right"] == pytest.approx(1 / 3)
+def test_counted_right_turns_every_unjudged_pair_ranked_or_not() -> None:
+    found = assume_relevant(ranked("?-+.?", "??-"))
+    assert found.labels.tolist() == codes(["+-+.+"]).tolist()
+    assert counts(found) == [(5, 2, 0)]
 
 
-def test_the_lowest_can_be_neither_the_score_nor_right() -> None:
-    """Least is rank 2 wrong and the pair below the cut right: two positives, of which the first rank has one."""
-    found = read(NDCG(2), "+?", "?")
-    assert found["lowest"] == pytest.approx(1 / (1 + 1 / log2(3)))
-    assert (found["score"], found["right"]) == (1, 1)
+@given(rankings())
+def test_condensed_lists_equal_a_loop(row: tuple[str, str]) -> None:
+    labels, below = row
+    kept = [sign for sign in labels if sign != "?"]
+    expected = ranked("".join(kept).ljust(len(labels), "."), below.replace("?", ""))
+    found = drop_unjudged(ranked(labels, below))
+    assert found.labels.tolist() == expected.labels.tolist()
+    assert counts(found) == counts(expected)
 
 
-def test_left_out_can_be_above_the_highest() -> None:
-    """Recall at 1 of `?+` is 0 or 1/2, as rank 1 is wrong or right; left out, the positive stands at rank 1 of one."""
-    found = read(Recall(1), "?+")
-    assert (found["lowest"], found["highest"], found["left_out"]) == (0, 0.5, 1)
+@given(rankings())
+def test_a_reading_leaves_what_it_was_given_alone(row: tuple[str, str]) -> None:
+    judged = ranked(*row)
+    assume_relevant(judged)
+    drop_unjudged(judged)
+    assert judged.labels.tolist() == codes([row[0]]).tolist()
+
+
+def test_some_of_the_hs_keep_their_ranks_and_counts() -> None:
+    found = select_hs(stacked([("+-", ""), ("-?", "+"), ("??", "")]), np.array([False, True, True]))
+    assert found.labels.tolist() == codes(["-?", "??"]).tolist()
+    assert counts(found) == [(1, 1, 1), (0, 0, 2)]
+
+
+def test_long_condensed_lists_keep_their_order() -> None:
+    labels = "+-?-?++-.?" * 10
+    assert drop_unjudged(ranked(labels)).labels.tolist() == codes([("+--++-." * 10).ljust(100, ".")]).tolist()

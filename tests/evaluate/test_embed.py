@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from models.served import KEY, Asked, Reply, Served, embedded
 
-from evaluate.searches import CN, HS, SEARCH, ids
+from evaluate.searches import CN, HS, SEARCH
 from fcpair.errors import ServiceError
 from fcpair.evaluate import services
 from fcpair.evaluate.services import Embed
@@ -37,13 +36,14 @@ def error(served: Served, reply: Reply, search: Search = SMALL) -> str:
     return str(caught.value)
 
 
-def test_the_order_is_that_of_the_cosines(served: Served) -> None:
+def test_the_order_is_that_of_the_cosines_and_the_model_that_the_service_reported_is_kept(served: Served) -> None:
     served.then = each
     found = EMBED.rank(SEARCH)
     hs, cn = (np.array([vector(text) for text in texts]) for texts in (HS, CN))
     cosine = hs @ cn.T / np.linalg.norm(hs, axis=1)[:, None] / np.linalg.norm(cn, axis=1)
     np.testing.assert_array_equal(found.order, np.argsort(-cosine, axis=1))
     np.testing.assert_allclose(found.scores, -np.sort(-cosine, axis=1), atol=2e-6)
+    assert found.model == {"name": "tiny", "source": "service", "reported": "tiny-2"}
 
 
 def test_vectors_of_any_size_have_a_cosine(served: Served) -> None:
@@ -51,38 +51,25 @@ def test_vectors_of_any_size_have_a_cosine(served: Served) -> None:
     assert EMBED.rank(SMALL).scores.tolist() == [[0.707107, 0.707107]]
 
 
-def test_a_run_keeps_the_model_that_the_service_reported(served: Served) -> None:
-    served.then = each
-    assert EMBED.rank(SMALL).model == {"name": "tiny", "source": "service", "reported": "tiny-2"}
-
-
-def test_each_distinct_text_is_sent_once(served: Served) -> None:
-    served.then = each
-    EMBED.rank(Search(("a", "b"), ("b", "c", "a"), (1, 2), (11, 12, 13)))
-    assert [asked.body for asked in served.asked] == [{"model": "tiny", "input": ["a", "b", "c"]}]
-
-
-def test_texts_are_sent_64_at_a_time(served: Served) -> None:
+def test_each_distinct_text_is_sent_once_64_at_a_time(served: Served) -> None:
     served.then = each
     told: list[tuple[int, int]] = []
-    cn = tuple(f"reply {n}" for n in range(129))
-    EMBED.rank(Search(("one",), cn, (1,), tuple(range(129)), lambda done, total: told.append((done, total))))
+    cn = ("one", *(f"reply {n}" for n in range(129)), "reply 7")
+    EMBED.rank(Search(("one",), cn, (1,), tuple(range(131)), lambda done, total: told.append((done, total))))
     assert [len(asked.body["input"]) for asked in served.asked] == [64, 64, 2]
+    assert served.asked[2].body == {"model": "tiny", "input": ["reply 127", "reply 128"]}
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_vectors_are_taken_by_their_index(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("answers")
+def test_vectors_are_taken_by_their_index_or_where_there_is_none_by_their_order(served: Served) -> None:
     vectors = {0: [1, 0], 1: [0, 1], 2: [1, 1]}
-    data = [{"index": at, "embedding": vectors[at]} for at in (2, 0, 1)]
+    data: list[dict[str, object]] = [{"index": at, "embedding": vectors[at]} for at in (2, 0, 1)]
     served.script = [Reply(json.dumps({"data": data}).encode())]
     assert EMBED.rank(SMALL).scores.tolist() == [[0.707107, 0]]
-
-
-@pytest.mark.usefixtures("answers")
-def test_a_service_that_gives_no_index_is_taken_by_its_order(served: Served) -> None:
-    data = [{"embedding": vector} for vector in ([1, 0], [0, 1], [1, 1])]
+    data = [{"embedding": vector} for vector in vectors.values()]
     served.script = [Reply(json.dumps({"data": data}).encode())]
-    assert EMBED.rank(SMALL).order.tolist() == [[1, 0]]
+    assert Embed("other").rank(SMALL).order.tolist() == [[1, 0]]
 
 
 # -- what is broken
@@ -106,10 +93,7 @@ def test_a_service_that_gives_no_index_is_taken_by_its_order(served: Served) -> 
         (Reply(b'{"data": {"embedding": [1]}}'), "without a list `data`"),
         (Reply(b'{"error": {"message": "no such model"}}'), "without a list `data` of vectors: .*no such model"),
         (Reply(b"[]"), "without a list `data`"),
-        (
-            Reply(json.dumps({"data": [{"index": 1, "embedding": [1]}] * 3}).encode()),
-            "an `index` that is not one",
-        ),
+        (Reply(json.dumps({"data": [{"index": 1, "embedding": [1]}] * 3}).encode()), "an `index` that is not one"),
         (Reply(json.dumps({"data": [{"index": "0", "embedding": [1]}] * 3}).encode()), "`index` that is not one"),
         (Reply(b"<html>"), "HTML"),
     ],
@@ -206,9 +190,3 @@ def test_what_the_rest_of_many_texts_costs(served: Served) -> None:
     EMBED.rank(known)
     more = Search(("one",), tuple(f"{n:03}" for n in range(193)), (1,), tuple(range(193)))
     assert EMBED.cost(more) == Cost(4, 1, 97)
-
-
-def test_the_ids_are_those_of_the_task(served: Served) -> None:
-    data: dict[str, Any] = {text: [1.0, at] for at, text in enumerate((*CN, *HS))}
-    served.then = lambda asked: embedded(*(data[text] for text in asked.body["input"]))
-    assert ids(EMBED.rank(SEARCH))[0] == [106, 105, 104, 103, 102, 101]

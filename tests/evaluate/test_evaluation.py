@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,22 +36,23 @@ def score(found: Outcome, tier: str, system: str, measure: str) -> Score:
     return one
 
 
-def test_a_score_is_the_mean_over_the_hs_of_the_tier() -> None:
-    assert score(outcome(), "gold", "tfidf", "MRR@2").score == 0.5  # 1 and nothing
-    assert score(outcome(), "silver", "tfidf", "MRR@2").score == 0.75  # 1 and 1/2
-
-
-def test_the_three_readings_and_the_bounds_stand_beside_the_score() -> None:
-    found = score(outcome(), "gold", "bm25", "MRR@2")
-    # backward, the first HS has unjudged, unjudged, 0, 1; the second unjudged, 0, unjudged, unjudged
-    assert (found.score, found.left_out, found.right) == (0.0, 0.25, 1.0)
-    assert (found.lowest, found.highest) == (0.0, 1.0)
-
-
-def test_an_hs_without_positives_scores_0_and_is_counted() -> None:
+def test_a_score_is_the_mean_over_the_hs_of_the_tier_beside_its_readings_and_what_it_rests_on() -> None:
     found = outcome()
+    assert [score(found, tier, "tfidf", "MRR@2").score for tier in ("gold", "silver")] == [0.5, 0.75]
+    backward = score(found, "gold", "bm25", "MRR@2")
+    # backward, the first HS has unjudged, unjudged, 0, 1; the second unjudged, 0, unjudged, unjudged
+    assert (backward.score, backward.left_out, backward.right) == (0.0, 0.25, 1.0)
+    assert (backward.lowest, backward.highest) == (0.0, 1.0)
     assert [tier.without_positives for tier in found.tiers] == [1, 0]
-    assert score(found, "gold", "tfidf", "HitRatio@2").n == 2
+    assert score(found, "gold", "tfidf", "HitRatio@2").n == 2  # an HS without positives scores 0
+    silver = found.tiers[1]
+    counted = (silver.hs, silver.pool, silver.cells, silver.judged, silver.positive, silver.outside)
+    assert counted == (2, 4, 8, 7, 3, 3)
+    assert score(found, "gold", "tfidf", "judged@2").score == 0.5  # which is neither compared nor summarised
+    others = {one.measure for one in found.comparisons} | {one.measure for one in found.concordances}
+    assert "judged@2" not in others | {one.measure for one in found.spreads}
+    some = outcome(tiers=(TierLabels("gold", "strict", MANY, np.array([False, True])),))
+    assert (some.tiers[0].hs, score(some, "gold", "tfidf", "MRR@2").score) == (1, 0.5)
 
 
 def test_an_hs_without_positives_is_left_out_when_asked() -> None:
@@ -99,25 +101,6 @@ def test_a_tier_without_any_positive_is_undefined_when_such_hs_are_left_out() ->
     assert (empty.score, empty.undefined) == (None, NO_HS)
     assert [one.undefined for one in found.concordances] == [NO_HS] * 4
     assert {row.undefined for row in found.spreads} == {NO_HS}
-
-
-def test_only_the_hs_of_the_tier_count() -> None:
-    tiers = (TierLabels("gold", "strict", MANY, np.array([False, True])),)
-    found = outcome(tiers=tiers)
-    assert (found.tiers[0].hs, score(found, "gold", "tfidf", "MRR@2").score) == (1, 0.5)
-
-
-def test_what_a_tier_rests_on_is_counted() -> None:
-    silver = outcome().tiers[1]
-    counted = (silver.hs, silver.pool, silver.cells, silver.judged, silver.positive, silver.outside)
-    assert counted == (2, 4, 8, 7, 3, 3)
-
-
-def test_judged_is_measured_and_neither_compared_nor_summarised() -> None:
-    found = outcome()
-    assert score(found, "gold", "tfidf", "judged@2").score == 0.5
-    others = {one.measure for one in found.comparisons} | {one.measure for one in found.concordances}
-    assert "judged@2" not in others | {one.measure for one in found.spreads}
 
 
 def test_random_has_its_exact_expectation_beside_one_run() -> None:
@@ -176,8 +159,6 @@ def test_every_two_systems_are_compared_on_each_tier_and_measure() -> None:
 
 def test_systems_that_one_short_name_would_fit_have_their_full_ones() -> None:
     assert short_names([Tfidf(), Bm25(k1=1.2)]) == ["tfidf", "bm25(k1=1.2)"]
-    from pathlib import Path
-
     one, other = Tfidf(fit=Path("a/train.csv")), Tfidf(fit=Path("b/train.csv"))
     assert short_names([one, other]) == ["tfidf(fit=a/train.csv)", "tfidf(fit=b/train.csv)"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models.served import KEY, Reply, Served, given, message, ranked, said
+from models.served import KEY, Reply, Served, message, ranked, said
 
 from evaluate.searches import CN, CN_IDS, HS, HS_IDS, SEARCH, ids
 from fcpair.errors import InputError, ServiceError
@@ -29,31 +29,20 @@ def rank_one(served: Served, *replies: Reply) -> Ranking:
 # -- what it is asked
 
 
-def test_it_is_asked_once_for_each_hs(served: Served) -> None:
+def test_it_is_asked_once_for_each_hs_in_the_same_way_about_every_cn_with_its_id(served: Served) -> None:
     served.then = lambda _: FINE
     LLM.rank(SEARCH)
     assert [message(asked) for asked in served.asked] == list(HS)
-
-
-def test_it_is_given_every_cn_of_the_pool_with_its_id(served: Served) -> None:
-    rank_one(served, FINE)
-    lines = served.asked[0].body["messages"][1]["content"].split("\n")
-    assert [json.loads(line) for line in lines[1:]] == [
-        {"id": cn_id, "text": text} for cn_id, text in zip(CN_IDS, CN, strict=True)
-    ]
-
-
-def test_it_is_asked_the_same_way_each_time(served: Served) -> None:
-    rank_one(served, FINE)
-    body = served.asked[0].body
-    assert served.asked[0].path == "/v1/chat/completions"
-    assert {key: body[key] for key in body if key != "messages"} == {"model": "tiny", "temperature": 0, "seed": 0}
-    assert [part["role"] for part in body["messages"]] == ["system", "user"]
-
-
-def test_it_is_told_how_many_to_name(served: Served) -> None:
-    rank_one(served, FINE)
-    assert "Name the 3 best of the 6 replies" in served.asked[0].body["messages"][0]["content"]
+    for asked in served.asked:
+        body = asked.body
+        assert asked.path == "/v1/chat/completions"
+        assert {key: body[key] for key in body if key != "messages"} == {"model": "tiny", "temperature": 0, "seed": 0}
+        system, user = body["messages"]
+        assert (system["role"], user["role"]) == ("system", "user")
+        assert "Name the 3 best of the 6 replies" in system["content"]
+        assert [json.loads(line) for line in user["content"].split("\n")[1:]] == [
+            {"id": cn_id, "text": text} for cn_id, text in zip(CN_IDS, CN, strict=True)
+        ]
 
 
 def test_of_a_small_pool_it_is_asked_for_all(served: Served) -> None:
@@ -96,11 +85,27 @@ def test_what_is_not_in_the_pool_keeps_its_rank_as_nothing(served: Served, other
     assert found.notes == (f"named ids that are not in the pool: 1 of 3 (HS 3: {shown}); {wrong}",)
 
 
-def test_an_id_that_is_named_again_keeps_its_rank_as_nothing(served: Served) -> None:
-    found = rank_one(served, ranked(102, "102", 101))
-    assert ids(found) == [[102, 0, 101]]
-    wrong = "each keeps its rank and counts as wrong"
-    assert found.notes == (f"ids that are named again for the same HS: 1 of 3 (HS 3: 102); {wrong}",)
+@pytest.mark.parametrize(
+    ("named", "found", "note"),
+    [
+        (
+            (102, "102", 101),
+            [102, 0, 101],
+            "ids that are named again for the same HS: 1 of 3 (HS 3: 102); each keeps its rank and counts as wrong",
+        ),
+        (
+            (104, 102, 101, 103, 999),
+            [104, 102, 101],
+            "answers that name more than was asked for: 1 of 1 (HS 3: 2 more); ignored",
+        ),
+        ((104,), [104, 0, 0], "answers that name fewer than 3: 1 of 1 (HS 3: 1); the remaining ranks are empty"),
+    ],
+)
+def test_what_is_named_again_too_much_or_too_little_is_told(
+    served: Served, named: tuple[object, ...], found: list[int], note: str
+) -> None:
+    ranking = rank_one(served, ranked(*named))
+    assert (ids(ranking), ranking.notes) == ([found], (note,))
 
 
 def test_all_that_is_wrong_is_counted_over_all_hs(served: Served) -> None:
@@ -117,18 +122,6 @@ def test_a_note_names_no_more_than_five_hs(served: Served) -> None:
     many = Search(tuple(f"message {n}" for n in range(7)), CN, tuple(range(1, 8)), CN_IDS)
     (note,) = LLM.rank(many).notes
     assert "7 of 21 (HS 1: 999; HS 2: 999; HS 3: 999; HS 4: 999; HS 5: 999; ...)" in note
-
-
-def test_of_more_than_n_the_first_n_count(served: Served) -> None:
-    found = rank_one(served, ranked(104, 102, 101, 103, 999))
-    assert ids(found) == [[104, 102, 101]]
-    assert found.notes == ("answers that name more than was asked for: 1 of 1 (HS 3: 2 more); ignored",)
-
-
-def test_of_fewer_than_n_the_ranks_that_are_left_hold_nothing(served: Served) -> None:
-    found = rank_one(served, ranked(104))
-    assert ids(found) == [[104, 0, 0]]
-    assert found.notes == ("answers that name fewer than 3: 1 of 1 (HS 3: 1); the remaining ranks are empty",)
 
 
 @pytest.mark.parametrize(
@@ -220,24 +213,20 @@ def test_the_key_is_in_no_kept_answer(served: Served, answers: Path) -> None:
 # -- what it costs
 
 
-def test_what_it_costs_before_and_after(served: Served) -> None:
+def test_what_it_costs_before_in_between_and_after(served: Served) -> None:
     search, ones = SEARCH, [replace(SEARCH, hs=(hs,), hs_ids=(1,)) for hs in HS]
     before = LLM.cost(search)
     assert served.asked == []
     served.then = lambda _: FINE
+    LLM.rank(ONE)
+    between = LLM.cost(search)
+    assert (between.requests, between.cached) == (3, 1)
+    assert 0 < between.tokens < LLM.cost(replace(search, cn_ids=tuple(range(6)))).tokens
     LLM.rank(search)
     sent = [sum(len(part["content"]) for part in asked.body["messages"]) for asked in served.asked]
     assert before == Cost(3, 0, -(-sum(sent) // 4))
     assert LLM.cost(search) == Cost(3, 3, 0)
     assert [LLM.cost(one) for one in ones] == [Cost(1, 1, 0)] * 3
-
-
-def test_what_the_rest_costs(served: Served) -> None:
-    served.then = lambda _: FINE
-    LLM.rank(ONE)
-    cost = LLM.cost(SEARCH)
-    assert (cost.requests, cost.cached) == (3, 1)
-    assert 0 < cost.tokens < LLM.cost(replace(SEARCH, cn_ids=tuple(range(6)))).tokens
 
 
 # -- its name
@@ -251,8 +240,3 @@ def test_a_name_is_read_back(name: str) -> None:
 def test_it_is_asked_for_one_at_least() -> None:
     with pytest.raises(InputError, match="n is 0"):
         Llm("tiny", n=0)
-
-
-def test_the_ids_are_given_in_the_order_of_the_pool(served: Served) -> None:
-    rank_one(served, FINE)
-    assert given(served.asked[0]) == list(CN_IDS)

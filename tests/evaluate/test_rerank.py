@@ -83,11 +83,8 @@ def test_an_id_that_it_was_not_given_keeps_its_rank_as_nothing_though_the_pool_h
     found = Rerank(Fixed(), 3, by=BY).rank(ONE)
     assert ids(found) == [[0, 104, 105, 106, 103, 102, 101]]
     assert found.notes[0].startswith("named ids that are not among those given to the LLM: 1 of 3 (HS 3: 101);")
-
-
-def test_an_id_that_is_named_again_keeps_its_rank_as_nothing(served: Served) -> None:
-    served.script = [ranked(104, 104, 105)]
-    assert ids(Rerank(Fixed(), 3, by=BY).rank(ONE)) == [[104, 0, 105, 106, 103, 102, 101]]
+    served.script = [ranked(104, 104, 105)]  # nor does one that is named again
+    assert ids(Rerank(Fixed(), 3, by=Llm("other")).rank(ONE)) == [[104, 0, 105, 106, 103, 102, 101]]
 
 
 def test_rows_of_different_lengths_end_in_nothing(served: Served) -> None:
@@ -167,12 +164,9 @@ def test_the_first_cns_of_the_pool_stand_in_for_a_top_that_has_to_be_asked_for(s
     in_order = Fixed(tuple(range(6)))
     assert Rerank(first, 3, by=BY).cost(SEARCH) == first.cost(SEARCH) + Rerank(in_order, 3, by=BY).cost(SEARCH)
     assert served.asked == []
-
-
-def test_stand_ins_are_not_taken_for_answered(served: Served) -> None:
     served.then = lambda asked: ranked(*given(asked))
-    Rerank(Fixed(tuple(range(6))), 3, by=BY).rank(SEARCH)
-    assert Rerank(Llm("other", n=3), 3, by=BY).cost(SEARCH).cached == 0
+    Rerank(in_order, 3, by=BY).rank(SEARCH)
+    assert Rerank(first, 3, by=BY).cost(SEARCH).cached == 0  # nor are they taken for answered
 
 
 def test_the_real_top_counts_once_the_first_is_answered(served: Served) -> None:
@@ -263,10 +257,7 @@ def test_a_real_cross_encoder_orders_the_top_as_its_predictions_do(tmp_path: Pat
 def test_a_name_is_read_back(system: System, name: str) -> None:
     assert str(system) == name
     assert parse_system(name) == system
-
-
-def test_a_short_name_has_what_differs() -> None:
-    assert Rerank(Bm25(), by=Llm("x")).short_name == "rerank(first=bm25,by=llm:x)"
+    assert Rerank(Bm25(), by=Llm("x")).short_name == "rerank(first=bm25,by=llm:x)"  # which has what differs
 
 
 @pytest.mark.parametrize(
@@ -290,7 +281,7 @@ def test_the_first_of_a_cross_encoder_is_the_default_encoder() -> None:
     assert Cross("x").first == Sbert("all-MiniLM-L6-v2")
 
 
-def test_texts_that_encoders_cut_are_counted_of_all_systems_of_a_chain(tmp_path: Path, cache: None) -> None:
+def test_texts_that_encoders_cut_are_counted_of_all_systems_of_a_chain(tmp_path: Path) -> None:
     """The sentence encoder reads 256 tokens, the cross-encoder 64: it sees no pair with the longer text whole."""
     search = Search(("tea",), ("milk " * 100, "milk " * 300, "no"), (1,), (101, 102, 103))
     cross = Cross(save_tiny(tmp_path / "tiny").name, first=Sbert("all-MiniLM-L6-v2"))

@@ -12,7 +12,6 @@ FOUR = [parse_measure(name) for name in ("HitRatio", "MRR", "NDCG", "MAP")]
 
 
 def scores(values: dict[str, list[float]]) -> list[Score]:
-    """One score for each measure and tier."""
     return [
         Score(f"tier-{at}", "tfidf", measure, 45, value)
         for measure, row in values.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +24,7 @@ from fcpair.stages.questions.labels import APPROPRIATENESS
 pytestmark = pytest.mark.torch
 
 Scores = NDArray[np.float64]
-HS = (
-    "People who put pineapple on pizza cannot be trusted.",
-    "Cats are lazy, and they LAUGH at us",
-    "zzz qqq",
-)
+HS = ("People who put pineapple on pizza cannot be trusted.", "Cats are lazy, and they LAUGH at us", "zzz qqq")
 CN = (
     "If fruit on pizza were a crime, the tomato would be arrested first.",
     "Cats sleep; people who laugh live longer!",
@@ -59,10 +56,16 @@ def written(path: Path, texts: list[str], column: str = "cn") -> Path:
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=str)
-def test_every_cn_has_a_rank_and_scores_never_rise(system: System) -> None:
+def test_every_cn_has_a_rank_scores_of_six_decimals_never_rise_and_nothing_hangs_on_other_hs_or_a_service(
+    system: System,
+) -> None:
     ranking = system.rank(search())
     assert np.sort(ranking.order, axis=1).tolist() == [list(range(len(CN)))] * len(HS)
     assert (np.diff(ranking.scores, axis=1) <= 0).all()
+    assert system == Random() or ranking.scores.tolist() == np.round(ranking.scores, 6).tolist()
+    if system not in {Random(), Tfidf("pool+hs")}:
+        assert system.rank(search(HS[1:2])).order.tolist() == ranking.order[1:2].tolist()
+    assert system.cost(search()) == Cost(0, 0, 0)
 
 
 @pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)
@@ -73,23 +76,6 @@ def test_ties_are_broken_by_candidate_order(system: System) -> None:
         expected = sorted(zip(-scores, order, strict=True))
         assert order.tolist() == [position for _, position in expected]
     assert by_cn(ranking) == pytest.approx(np.tile(by_cn(ranking)[:, : len(CN)], 3))
-
-
-@pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)
-def test_scores_that_differ_less_than_the_sixth_decimal_tie(system: System) -> None:
-    scores = system.rank(search()).scores
-    assert scores.tolist() == np.round(scores, 6).tolist()
-
-
-@pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)
-def test_the_other_hs_change_nothing(system: System) -> None:
-    if system != Tfidf("pool+hs"):
-        assert system.rank(search(HS[1:2])).order.tolist() == system.rank(search()).order[1:2].tolist()
-
-
-@pytest.mark.parametrize("system", SYSTEMS, ids=str)
-def test_they_ask_nothing_of_a_service(system: System) -> None:
-    assert system.cost(search()) == Cost(0, 0, 0)
 
 
 # -- random
@@ -103,18 +89,11 @@ def test_a_random_order_has_nothing_to_do_with_labels_simulated_from_the_same_se
     assert top.mean() == pytest.approx(positive.mean(), abs=0.04)  # 4 standard errors; one stream for both gives 0
 
 
-def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
+def test_a_seed_gives_each_hs_an_order_of_its_own_whatever_other_hs_there_are() -> None:
     large = search(HS, CN * 10)
     once, again, other = (Random(seed).rank(large).order.tolist() for seed in (3, 3, 4))
     assert once == again != other
-
-
-def test_each_hs_has_an_order_of_its_own() -> None:
-    orders = Random().rank(search(HS, CN * 10)).order.tolist()
-    assert len({tuple(order) for order in orders}) == len(HS)
-
-
-def test_an_hs_has_the_same_order_whatever_other_hs_there_are() -> None:
+    assert len({tuple(order) for order in once}) == len(HS)
     both, alone = Search(HS[:2], CN, (7, 9), tuple(range(len(CN)))), Search(HS[1:2], CN, (9,), tuple(range(len(CN))))
     assert Random(3).rank(both).order[1].tolist() == Random(3).rank(alone).order[0].tolist()
 
@@ -198,13 +177,6 @@ def all_by_loop(system: Bm25, corpus: list[str]) -> Scores:
     return np.array([[bm25_by_loop(system, corpus, hs, cn) for cn in CN] for hs in HS])
 
 
-@pytest.mark.parametrize("k1", [0, 0.9, 1.5])
-@pytest.mark.parametrize("b", [0, 0.75, 1])
-def test_bm25_is_that_of_a_loop(k1: float, b: float) -> None:
-    system = Bm25(k1, b)
-    assert by_cn(system.rank(search())) == pytest.approx(all_by_loop(system, list(CN)), abs=6e-7)
-
-
 @pytest.mark.parametrize(
     "system",
     [Bm25(tokens="space"), Bm25(lower=False), Bm25(tokens="space", lower=False)],
@@ -219,11 +191,16 @@ def test_bm25_takes_tokens_as_it_is_told(system: Bm25) -> None:
 words = st.text("ab ,A", min_size=1, max_size=12).filter(lambda text: bool(re.search(r"\w", text)))
 
 
-@given(st.lists(words, min_size=1, max_size=5), st.text("abc ,A", max_size=12))
-def test_bm25_of_any_texts_is_that_of_a_loop(cn: list[str], hs: str) -> None:
-    found = by_cn(Bm25().rank(search((hs,), tuple(cn))))
-    expected = [bm25_by_loop(Bm25(), cn, hs, text) for text in cn]
-    assert found[0] == pytest.approx(expected, abs=6e-7)
+@given(
+    st.lists(words, min_size=1, max_size=5),
+    st.text("abc ,A", max_size=12),
+    st.sampled_from([0, 0.9, 1.5]),
+    st.sampled_from([0, 0.75, 1]),
+)
+def test_bm25_of_any_texts_is_that_of_a_loop(cn: list[str], hs: str, k1: float, b: float) -> None:
+    system = Bm25(k1, b)
+    expected = [bm25_by_loop(system, cn, hs, text) for text in cn]
+    assert by_cn(system.rank(search((hs,), tuple(cn))))[0] == pytest.approx(expected, abs=6e-7)
 
 
 def test_bm25_of_a_file_counts_repeated_texts_and_adds_those_of_the_pool_that_it_lacks(tmp_path: Path) -> None:
@@ -231,23 +208,6 @@ def test_bm25_of_a_file_counts_repeated_texts_and_adds_those_of_the_pool_that_it
     system = Bm25(fit=written(tmp_path / "corpus.csv", there))
     corpus = [*there, CN[1], CN[3], CN[5]]
     assert by_cn(system.rank(search())) == pytest.approx(all_by_loop(system, corpus), abs=6e-7)
-
-
-def test_bm25_counts_a_repeated_token_of_the_hs_each_time() -> None:
-    once, twice = by_cn(Bm25().rank(search(("pizza", "pizza, pizza"))))
-    assert twice == pytest.approx(2 * once, abs=2e-6)
-
-
-def test_an_unknown_token_of_the_hs_changes_nothing() -> None:
-    known, with_unknown = by_cn(Bm25().rank(search(("pizza", "zzz pizza qqq"))))
-    assert with_unknown.tolist() == known.tolist()
-
-
-@pytest.mark.parametrize("hs", ["zzz qqq", "...", ""])
-def test_an_hs_without_a_known_token_ranks_the_pool_in_its_order(hs: str) -> None:
-    ranking = Bm25().rank(search((hs, HS[0])))
-    assert ranking.order[0].tolist() == list(range(len(CN)))
-    assert ranking.scores[0].tolist() == [0] * len(CN)
 
 
 def test_a_cn_without_a_token_scores_0() -> None:
@@ -262,28 +222,20 @@ def test_a_pool_without_tokens_is_refused() -> None:
 # -- sbert
 
 
-def test_sbert_is_the_cosine_of_the_model() -> None:
+def test_sbert_is_the_cosine_of_the_model_and_keeps_which_weights_it_used() -> None:
     from sentence_transformers import SentenceTransformer
 
     from fcpair.models.model_files import resolve
 
-    model = SentenceTransformer(resolve("all-MiniLM-L6-v2").folder)
+    resolved = resolve("all-MiniLM-L6-v2")
+    model = SentenceTransformer(resolved.folder)
     vectors = model.encode([*HS, *CN], normalize_embeddings=True, show_progress_bar=False)
     expected = vectors[: len(HS)] @ vectors[len(HS) :].T
-    assert by_cn(Sbert("all-MiniLM-L6-v2").rank(search())) == pytest.approx(expected, abs=1e-4)
-
-
-def test_sbert_puts_what_an_example_text_is_about_first() -> None:
-    order = Sbert("all-MiniLM-L6-v2").rank(search()).order
-    assert set(order[0, :2]) <= {0, 2, 4}
-    assert set(order[1, :2]) == {1, 3}
-
-
-def test_sbert_keeps_which_weights_it_used() -> None:
-    model = Sbert("all-MiniLM-L6-v2").rank(search()).model
-    assert model is not None
-    assert model["name"] == "all-MiniLM-L6-v2"
-    assert len(model["sha256"]) == 64
+    found = Sbert("all-MiniLM-L6-v2").rank(search())
+    assert by_cn(found) == pytest.approx(expected, abs=1e-4)
+    assert set(found.order[0, :2]) <= {0, 2, 4}  # what an example text is about
+    assert set(found.order[1, :2]) == {1, 3}
+    assert found.model == resolved.record()
 
 
 def test_a_model_that_cannot_be_had_is_named() -> None:
@@ -294,31 +246,28 @@ def test_a_model_that_cannot_be_had_is_named() -> None:
 # -- refused
 
 
-@pytest.mark.parametrize("k1", [-0.1, math.inf, math.nan])
-def test_k1_must_be_a_number_from_0(k1: float) -> None:
-    with pytest.raises(InputError, match=f"k1 is {k1}; expected a number, 0 or more"):
-        Bm25(k1=k1)
-
-
-@pytest.mark.parametrize("b", [-0.1, 1.1, math.nan])
-def test_b_must_be_a_number_from_0_to_1(b: float) -> None:
-    with pytest.raises(InputError, match=f"b is {b}; expected a number from 0 to 1"):
-        Bm25(b=b)
-
-
-def test_a_seed_below_0_is_refused() -> None:
-    with pytest.raises(InputError, match="seed is -1; expected a whole number, 0 or more"):
-        Random(-1)
-
-
-@pytest.mark.parametrize("cls", [Tfidf, Bm25])
-def test_a_file_that_is_not_there_is_named(cls: type[Tfidf | Bm25], tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.csv: there is no such file"):
-        cls(fit=tmp_path / "none.csv").rank(search())
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        *(
+            (lambda k1=k1: Bm25(k1=k1), f"k1 is {k1}; expected a number, 0 or more")
+            for k1 in (-0.1, math.inf, math.nan)
+        ),
+        *((lambda b=b: Bm25(b=b), f"b is {b}; expected a number from 0 to 1") for b in (-0.1, 1.1, math.nan)),
+        (lambda: Random(-1), "seed is -1; expected a whole number, 0 or more"),
+    ],
+)
+def test_options_outside_of_their_range_are_refused(make: Callable[[], System], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make()
 
 
 @pytest.mark.parametrize("cls", [Tfidf, Bm25])
-def test_a_file_without_the_column_is_refused(cls: type[Tfidf | Bm25], tmp_path: Path) -> None:
-    file = written(tmp_path / "corpus.csv", ["a"], "text")
-    with pytest.raises(InputError, match="missing column `cn`; found text, note"):
-        cls(fit=file).rank(search())
+def test_a_file_that_is_not_there_or_lacks_the_column_is_refused(cls: type[Tfidf | Bm25], tmp_path: Path) -> None:
+    written(tmp_path / "corpus.csv", ["a"], "text")
+    for name, message in (
+        ("none.csv", r"none\.csv: there is no such file"),
+        ("corpus.csv", "missing column `cn`; found text, note"),
+    ):
+        with pytest.raises(InputError, match=message):
+            cls(fit=tmp_path / name).rank(search())

@@ -38,15 +38,10 @@ def refuse(message: str, frame: Any = TIER, ranking: Any = RANKING, **more: Any)
         fcpair.evaluate(frame, ranking, **more)
 
 
-def test_the_score_counts_what_is_unjudged_as_wrong() -> None:
-    """By hand: 1 for HS 1, whose first CN is right, and 1/2 for HS 2, whose second is."""
-    assert mrr(fcpair.evaluate(TIER, RANKING)).score == pytest.approx(0.75)
-
-
-def test_bounds_say_what_the_unjudged_could_be() -> None:
-    """By hand: CN 9, on the first rank of HS 2, may be right (1) or wrong (1/2); left out, CN 5 comes first (1)."""
+def test_the_score_counts_what_is_unjudged_as_wrong_and_bounds_say_what_it_could_be() -> None:
+    """By hand: 1 for HS 1, whose first CN is right, and 1/2 for HS 2, whose second is, or first once CN 9 is out."""
     score = mrr(fcpair.evaluate(TIER, RANKING))
-    assert (score.lowest, score.highest, score.left_out) == pytest.approx((0.75, 1, 1))
+    assert (score.score, score.lowest, score.highest, score.left_out) == pytest.approx((0.75, 0.75, 1, 1))
 
 
 def test_the_package_is_the_function_however_it_was_loaded() -> None:
@@ -56,12 +51,9 @@ def test_the_package_is_the_function_however_it_was_loaded() -> None:
     assert inspect.signature(fcpair.evaluate) == inspect.signature(evaluate_tier_frame)
 
 
-def test_a_ranking_may_be_called_by_texts() -> None:
+def test_a_ranking_may_be_called_by_texts_or_by_numbers_as_texts_as_in_json() -> None:
     by_text = {"tea": ["five", "seven", "six"], "cats": ["nine", "five"]}
     assert fcpair.evaluate(TIER, by_text).scores == fcpair.evaluate(TIER, RANKING).scores
-
-
-def test_keys_may_be_texts_of_numbers_as_in_json() -> None:
     assert fcpair.evaluate(TIER, {"1": [5, 7, 6], "2": [9, 5]}) == fcpair.evaluate(TIER, RANKING)
 
 
@@ -105,22 +97,16 @@ def test_a_partition_as_fc_conan_published_it(data: Path, tier: str, judged: int
     assert (facts.hs, facts.judged, facts.positive) == (45, judged, positive)
 
 
-def test_a_pool_has_cns_that_nobody_ranked() -> None:
+def test_a_pool_has_what_is_judged_or_ranked_or_what_is_given() -> None:
+    assert fcpair.evaluate(TIER, RANKING).tiers[0].pool == 4
     tier = fcpair.evaluate(TIER, RANKING, pool=[5, 6, 7, 8, 9]).tiers[0]
     assert (tier.hs, tier.pool, tier.cells, tier.judged) == (2, 5, 10, 3)
 
 
-def test_without_a_pool_it_has_what_is_judged_or_ranked() -> None:
-    assert fcpair.evaluate(TIER, RANKING).tiers[0].pool == 4
-
-
-def test_the_outcome_is_named_for_the_lowest_tier_of_the_frame() -> None:
+def test_an_outcome_is_named_for_the_lowest_tier_of_the_frame_and_its_system_as_is_said() -> None:
     assert fcpair.evaluate(TIER, RANKING).tiers[0].tier == "gold"
-    assert fcpair.evaluate(TIER, RANKING, tier="mine", name="bm25").scores[0].tier == "mine"
-
-
-def test_the_outcome_has_the_name_of_the_ranking() -> None:
-    assert fcpair.evaluate(TIER, RANKING, name="my bm25").systems[0].name == "my bm25"
+    named = fcpair.evaluate(TIER, RANKING, tier="mine", name="my bm25")
+    assert (named.scores[0].tier, named.systems[0].name) == ("mine", "my bm25")
 
 
 def test_an_hs_may_have_nothing() -> None:
@@ -149,82 +135,56 @@ def test_the_frames_stay_as_they_were() -> None:
     pd.testing.assert_frame_equal(TIER, before)
 
 
-def test_labels_without_a_positive_one_are_refused() -> None:
-    refuse(
+# What is no tier frame, and no ranking.
+NO_FRAMES: tuple[Any, ...] = (None, [], "gold.csv", {"hs_id": [1]})
+FRAMES: tuple[tuple[Any, str], ...] = (
+    *((frame, "expected a pandas DataFrame") for frame in NO_FRAMES),
+    (
+        pd.concat([TIER.assign(label="no"), TIER.assign(cn_id=[7, 8, 9], label="yes")]),
         "no pair of the tier frame is labelled appropriate; its labels are no, yes",
-        TIER.assign(label="no").pipe(lambda frame: pd.concat([frame, frame.assign(cn_id=[7, 8, 9], label="yes")])),
-    )
+    ),
+    (TIER[["hs_id", "cn_id"]], "the tier frame has no column `label`; found hs_id, cn_id"),
+    (TIER[["hs_id", "label"]], "the tier frame has no column `cn_id`; found hs_id, label"),
+    (pd.concat([TIER, TIER.head(1)]), r"tier frame \(rows from 1\):4: this pair is duplicated"),
+    (TIER[["hs_id", "cn_id", "cn_id", "label"]], "column `cn_id` of the frame is duplicated"),
+    (TIER.assign(label=["appropriate", np.nan, "appropriate"]), r"tier frame \(rows from 1\):2: `label` is empty"),
+    (TIER.head(0), "the tier frame has no rows"),
+)
+RANKINGS: tuple[tuple[Any, str], ...] = (
+    ({1: [5]}, r"1 of 2 HS of the tier are not ranked \(2\)"),
+    ({1: [5], 2: [5, 6, 5]}, "CN 5 is ranked twice for HS 2"),
+    ({**RANKING, "cats": [5]}, "HS 'cats' is ranked twice"),
+    *(({1: cns, 2: [5]}, "expected a list of CNs, best first") for cns in ("five", 5, None, {5: 1})),
+    *(({1: [cn], 2: [5]}, "is ranked, but not in the pool") for cn in (None, np.nan)),
+    ({1: [[5]], 2: [5]}, "expected an id or a text"),
+    ("my.trec", r"^ranking is 'my.trec'; expected a dict such as \{hs_id: \[cn_id"),
+    (
+        pd.DataFrame({"hs_id": [1], "cn_id": [5]}),
+        "no column `rank`; expected hs_id, cn_id and score or rank; found hs_id, cn_id",
+    ),
+    *(
+        (
+            pd.DataFrame({"hs_id": [1, 2], "cn_id": [5, 5], "score": pd.Series([1.0, score], dtype=object)}),
+            r"ranking \(rows from 1\):2: `score` is not a number",
+        )
+        for score in (np.nan, np.inf, "much")
+    ),
+)
 
 
-def test_a_frame_with_other_columns_is_refused_with_those() -> None:
-    refuse("the tier frame has no column `label`; found hs_id, cn_id", TIER[["hs_id", "cn_id"]])
-    refuse("the tier frame has no column `cn_id`; found hs_id, label", TIER[["hs_id", "label"]])
+@pytest.mark.parametrize(("frame", "message"), FRAMES)
+def test_what_is_no_tier_frame_is_refused_with_its_row(frame: Any, message: str) -> None:
+    refuse(message, frame)
 
 
-def test_a_pair_that_is_there_twice_is_refused_with_its_row() -> None:
-    refuse(r"tier frame \(rows from 1\):4: this pair is duplicated", pd.concat([TIER, TIER.head(1)]))
+@pytest.mark.parametrize(("ranking", "message"), RANKINGS)
+def test_what_is_no_ranking_is_refused_with_its_row(ranking: Any, message: str) -> None:
+    refuse(message, ranking=ranking)
 
 
-def test_a_column_that_is_there_twice_is_refused() -> None:
-    refuse("column `cn_id` of the frame is duplicated", TIER[["hs_id", "cn_id", "cn_id", "label"]])
-
-
-def test_an_empty_cell_is_refused_with_its_row() -> None:
-    refuse(r"tier frame \(rows from 1\):2: `label` is empty", TIER.assign(label=["appropriate", np.nan, "appropriate"]))
-
-
-def test_a_frame_without_rows_is_refused() -> None:
-    refuse("the tier frame has no rows", TIER.head(0))
-
-
-@pytest.mark.parametrize("frame", [None, [], "gold.csv", {"hs_id": [1]}])
-def test_what_is_no_tier_frame_is_refused(frame: Any) -> None:
-    refuse("expected a pandas DataFrame", frame)
-
-
-def test_an_hs_that_is_not_ranked_is_refused() -> None:
-    refuse(r"1 of 2 HS of the tier are not ranked \(2\)", ranking={1: [5]})
-
-
-def test_a_cn_that_is_ranked_twice_is_refused() -> None:
-    refuse("CN 5 is ranked twice for HS 2", ranking={1: [5], 2: [5, 6, 5]})
-
-
-def test_an_hs_that_is_ranked_twice_is_refused() -> None:
-    refuse("HS 'cats' is ranked twice", ranking={**RANKING, "cats": [5]})
-
-
-def test_a_cn_outside_the_pool_is_refused() -> None:
+def test_a_pool_holds_all_that_is_ranked_and_positive() -> None:
     refuse("CN 7 is ranked, but not in the pool", pool=[5, 6, 9])
-
-
-def test_a_pool_that_lacks_a_positive_cn_is_refused() -> None:
     refuse(r"the pool lacks 2 CNs that the tier labels positive \(5, 5\)", pool=[6, 7, 9])
-
-
-@pytest.mark.parametrize("cns", ["five", 5, None, {5: 1}])
-def test_what_is_no_list_of_cns_is_refused(cns: Any) -> None:
-    refuse("expected a list of CNs, best first", ranking={1: cns, 2: [5]})
-
-
-@pytest.mark.parametrize("cn", [None, np.nan])
-def test_a_gap_in_a_ranking_is_refused(cn: Any) -> None:
-    refuse("is ranked, but not in the pool", ranking={1: [cn], 2: [5]})
-
-
-def test_a_list_for_a_cn_is_refused() -> None:
-    refuse("expected an id or a text", ranking={1: [[5]], 2: [5]})
-
-
-def test_a_ranking_with_other_columns_is_refused_with_those() -> None:
-    frame = pd.DataFrame({"hs_id": [1], "cn_id": [5]})
-    refuse("no column `rank`; expected hs_id, cn_id and score or rank; found hs_id, cn_id", ranking=frame)
-
-
-@pytest.mark.parametrize("score", [np.nan, np.inf, "much"])
-def test_a_score_that_is_no_number_is_refused_with_its_row(score: Any) -> None:
-    frame = pd.DataFrame({"hs_id": [1, 2], "cn_id": [5, 5], "score": pd.Series([1.0, score], dtype=object)})
-    refuse(r"ranking \(rows from 1\):2: `score` is not a number", ranking=frame)
 
 
 def test_measures_and_options_are_checked_as_everywhere() -> None:
@@ -232,15 +192,4 @@ def test_measures_and_options_are_checked_as_everywhere() -> None:
     refuse("measure `MRR@10` is given twice", measures=["MRR", "MRR@10"])
     refuse("cutoff is 0; expected a whole number, 1 or more", cutoff=0)
     refuse("no_positives is 'skip'", no_positives="skip")
-
-
-def test_one_measure_is_named_in_a_list_and_not_taken_apart() -> None:
-    frame = pd.DataFrame({"hs_id": [1], "cn_id": [5], "label": ["appropriate"]})
-    with pytest.raises(InputError, match=r"measures is 'NDCG'; expected a list of measures, such as \['NDCG@10'\]"):
-        evaluate_tier_frame(frame, {1: [5]}, measures="NDCG")
-
-
-def test_what_is_no_ranking_is_answered_with_what_is() -> None:
-    frame = pd.DataFrame({"hs_id": [1], "cn_id": [5], "label": ["appropriate"]})
-    with pytest.raises(InputError, match=r"^ranking is 'my.trec'; expected a dict such as \{hs_id: \[cn_id"):
-        evaluate_tier_frame(frame, "my.trec")  # type: ignore[arg-type]
+    refuse(r"measures is 'NDCG'; expected a list of measures, such as \['NDCG@10'\]", measures="NDCG")

@@ -9,6 +9,7 @@ import pytest
 
 from fcpair.models import service
 from models.served import KEY, Served
+from models.tiny_generators import save_gpt2, save_t5
 
 
 @pytest.fixture
@@ -35,3 +36,13 @@ def served(answers: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     yield running
     running.stop()
+
+
+@pytest.fixture(scope="session")
+def t5(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return save_t5(tmp_path_factory.mktemp("t5"))
+
+
+@pytest.fixture(scope="session")
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return save_gpt2(tmp_path_factory.mktemp("gpt2"))

@@ -19,7 +19,7 @@ CELLS = [
 ]
 
 
-def test_a_service_is_asked_by_the_prompt_and_only_once_and_what_it_says_is_verbatim(served: Served) -> None:
+def test_a_service_is_asked_by_the_prompt_once_and_what_it_says_is_verbatim_even_if_empty(served: Served) -> None:
     served.script = [said(" One. "), said("Two.")]
     chat = Chat("tiny", "Answer `{row}` with {column}.")
     seen: list[tuple[int, int]] = []
@@ -30,20 +30,12 @@ def test_a_service_is_asked_by_the_prompt_and_only_once_and_what_it_says_is_verb
     assert (body["model"], body["temperature"], body["seed"]) == ("tiny", 0, 0)
     assert chat.replies(CELLS) == [" One. ", "Two."]
     assert len(served.asked) == 2
-
-
-def test_an_empty_message_is_a_reply_and_one_without_content_is_none(served: Served) -> None:
     served.script = [said("  ")]
-    assert Chat("tiny", "{row}").replies(CELLS[:1]) == ["  "]
+    twice = [Cell("Tea.", column, "Answer `Tea.`") for column in ("facts", "humour")]
+    assert chat.replies(twice) == ["  ", "  "]
     served.then = lambda _: Reply(b'{"choices": [{"message": {"content": null}}]}')
     with pytest.raises(ServiceError, match="without content"):
-        Chat("tiny", "{row}").replies(CELLS[1:])
-
-
-def test_the_same_prompt_is_asked_once(served: Served) -> None:
-    served.script = [said("One.")]
-    twice = [Cell("Tea.", column, "Answer `Tea.`") for column in ("facts", "humour")]
-    assert Chat("tiny", "Answer `{row}`").replies(twice) == ["One.", "One."]
+        chat.replies([Cell("Cats.", "facts", "Answer `Cats.`")])
 
 
 def test_the_outlook_says_what_is_kept_and_about_how_much_the_rest_is(served: Served) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,24 +44,18 @@ def refuse_to_load(_: Model) -> Any:
     raise AssertionError("the model was loaded")
 
 
-def test_scores_are_those_of_the_model_itself(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_are_those_of_the_model_itself_wherever_and_however_often_a_pair_stands(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from sentence_transformers import CrossEncoder
 
     monkeypatch.setattr(transformer, "PAIRS_AT_ONCE", 2)
     expected = CrossEncoder(model.folder).predict(PAIRS, show_progress_bar=False)
     found = score_pairs(PAIRS, model)
     np.testing.assert_allclose(found, expected, atol=2e-6)
-    assert len(set(found.tolist())) == len(PAIRS)
-
-
-def test_scores_have_six_decimals(model: Model) -> None:
-    found = score_pairs(PAIRS, model)
     np.testing.assert_array_equal(found, np.round(found, 6))
-
-
-def test_a_pair_has_its_score_wherever_and_however_often_it_stands(model: Model) -> None:
-    straight = score_pairs(PAIRS, model)
-    np.testing.assert_array_equal(score_pairs([*PAIRS[::-1], PAIRS[2]], model), straight[[4, 3, 2, 1, 0, 2]])
+    assert len(set(found.tolist())) == len(PAIRS)
+    np.testing.assert_array_equal(score_pairs([*PAIRS[::-1], PAIRS[2]], model), found[[4, 3, 2, 1, 0, 2]])
 
 
 def test_each_distinct_pair_is_scored_once(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,12 +65,22 @@ def test_each_distinct_pair_is_scored_once(model: Model, monkeypatch: pytest.Mon
     assert told == [(2, 5), (4, 5), (5, 5)]
 
 
-def test_a_second_call_does_not_load_the_model(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_call_does_not_load_the_model_but_for_new_pairs_or_other_weights(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = score_pairs(PAIRS, model)
     monkeypatch.setattr(transformer, "_load_cross_encoder", refuse_to_load)
     np.testing.assert_array_equal(score_pairs(PAIRS, model), first)
-    with pytest.raises(AssertionError, match="the model was loaded"):
-        score_pairs([("new", "pair")], model)
+    assert score_pairs([], model).shape == (0,)
+    for pairs, one in (([("new", "pair")], model), (PAIRS, replace(model, sha256="0" * 64))):
+        with pytest.raises(AssertionError, match="the model was loaded"):
+            score_pairs(pairs, one)
+
+
+def no_model(folder: Path) -> Model:
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(b"none")
+    return resolve(str(folder))
 
 
 def test_what_was_scored_before_a_stop_is_kept(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,38 +95,20 @@ def test_what_was_scored_before_a_stop_is_kept(model: Model, monkeypatch: pytest
     assert told == [(2, 3), (3, 3)]
 
 
-def test_other_weights_have_other_scores(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    score_pairs(PAIRS, model)
-    monkeypatch.setattr(transformer, "_load_cross_encoder", refuse_to_load)
-    with pytest.raises(AssertionError, match="the model was loaded"):
-        score_pairs(PAIRS, Model(model.name, model.folder, model.source, "0" * 64, model.config))
-
-
-def test_no_pairs_need_no_model(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transformer, "_load_cross_encoder", refuse_to_load)
-    assert score_pairs([], model).shape == (0,)
-
-
-def test_a_model_that_classifies_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="gives 3 scores for a pair; expected a model that gives one"):
-        score_pairs(PAIRS, save_tiny(tmp_path, 3))
-
-
-def test_an_encoder_without_a_head_is_refused_and_no_head_is_made_up(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"is not a cross-encoder: it was saved as BertModel.*ms-marco"):
-        score_pairs(PAIRS, save_tiny(tmp_path, head=False))
-
-
-def test_the_default_encoder_is_no_cross_encoder() -> None:
-    with pytest.raises(ModelError, match="is not a cross-encoder"):
-        score_pairs(PAIRS, resolve(DEFAULT_MODEL))
-
-
-def test_a_folder_that_is_no_model_says_so(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "model.safetensors").write_bytes(b"none")
-    with pytest.raises(ModelError, match="cannot be loaded as a cross-encoder"):
-        score_pairs(PAIRS, resolve(str(tmp_path)))
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda folder: save_tiny(folder, 3), "gives 3 scores for a pair; expected a model that gives one"),
+        (partial(save_tiny, head=False), r"is not a cross-encoder: it was saved as BertModel.*ms-marco"),
+        (lambda _: resolve(DEFAULT_MODEL), "is not a cross-encoder"),
+        (no_model, "cannot be loaded as a cross-encoder"),
+    ],
+)
+def test_what_is_no_cross_encoder_is_refused_and_no_head_is_made_up(
+    tmp_path: Path, made: Callable[[Path], Model], said: str
+) -> None:
+    with pytest.raises(ModelError, match=said):
+        score_pairs(PAIRS, made(tmp_path))
 
 
 def test_a_score_that_is_no_number_is_refused(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,20 +101,13 @@ def test_the_suite_cannot_reach_the_network() -> None:
 
 
 @pytest.mark.usefixtures("cold")
-def test_a_folder_that_is_no_model_says_so(tmp_path: Path) -> None:
+def test_what_is_no_model_or_has_broken_weights_says_so(tmp_path: Path) -> None:
+    save_tiny(tmp_path / "broken", head=False)
     (tmp_path / "modules.json").write_text("[]")
-    (tmp_path / "model.safetensors").write_bytes(b"none")
-    found = resolve(str(tmp_path))
-    with pytest.raises(ModelError, match="cannot be loaded as a sentence-transformers model"):
-        encode(["a"], found)
-
-
-@pytest.mark.usefixtures("cold")
-def test_a_model_with_broken_weights_says_so(tmp_path: Path) -> None:
-    save_tiny(tmp_path, head=False)
-    (tmp_path / "model.safetensors").write_bytes(b"broken")
-    with pytest.raises(ModelError, match="cannot be loaded as a sentence-transformers model"):
-        encode(["a"], resolve(str(tmp_path)))
+    for folder in (tmp_path, tmp_path / "broken"):
+        (folder / "model.safetensors").write_bytes(b"none")
+        with pytest.raises(ModelError, match="cannot be loaded as a sentence-transformers model"):
+            encode(["a"], resolve(str(folder)))
 
 
 @pytest.mark.usefixtures("warm")
@@ -135,20 +128,15 @@ def test_a_text_has_its_vector_wherever_and_however_often_it_stands(model: Model
 
 
 @pytest.mark.usefixtures("cold")
-def test_each_distinct_text_is_encoded_once_in_batches_of_similar_length(
+def test_each_distinct_text_is_encoded_once_in_batches_of_similar_length_which_are_not_mixed_up(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    whole = encode(TEXTS, model)
+    shutil.rmtree(folder_of(model))
     monkeypatch.setattr(encoding, "BATCH", 2)
     told: list[tuple[int, int]] = []
     encode(["b a c", "a", "a", "b a", "b a c d"], model, progress=lambda done, total: told.append((done, total)))
     assert told == [(2, 4), (4, 4)]
-
-
-@pytest.mark.usefixtures("cold")
-def test_batches_do_not_mix_up_the_texts(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = encode(TEXTS, model)
-    monkeypatch.setattr(encoding, "BATCH", 2)
-    shutil.rmtree(folder_of(model))
     np.testing.assert_allclose(encode(TEXTS, model), whole, atol=1e-5)
 
 
@@ -173,27 +161,14 @@ def test_only_new_texts_are_encoded_and_all_are_kept(fake: list[list[str]]) -> N
 
 
 @pytest.mark.usefixtures("cold")
-def test_other_weights_have_other_vectors(fake: list[list[str]]) -> None:
-    encode(["a"], FAKE)
-    encode(["a"], replace(FAKE, sha256="1" * 64))
-    assert fake == [["a"], ["a"]]
-
-
-@pytest.mark.usefixtures("cold")
-def test_another_configuration_has_other_vectors(fake: list[list[str]]) -> None:
-    encode(["a"], FAKE)
-    encode(["a"], replace(FAKE, config="d" * 64))
-    assert fake == [["a"], ["a"]]
-
-
-@pytest.mark.usefixtures("cold")
-def test_another_version_of_the_library_has_other_vectors(
+def test_other_weights_another_configuration_or_version_give_other_vectors(
     fake: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encode(["a"], FAKE)
+    for model in (FAKE, replace(FAKE, sha256="1" * 64), replace(FAKE, config="d" * 64)):
+        encode(["a"], model)
     monkeypatch.setattr(model_files, "version", lambda name: "99.0")
     encode(["a"], FAKE)
-    assert fake == [["a"], ["a"]]
+    assert fake == [["a"]] * 4
 
 
 @pytest.mark.usefixtures("cold")

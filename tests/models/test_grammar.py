@@ -22,7 +22,7 @@ def found(*matches: tuple[str, str, int, int]) -> Reply:
     return Reply(json.dumps({"software": {"name": "LanguageTool"}, "matches": there}).encode())
 
 
-def test_faults_are_those_of_the_server_which_is_told_the_language(served: Served) -> None:
+def test_faults_are_those_of_the_server_which_is_told_the_language_or_finds_it_out(served: Served) -> None:
     served.then = lambda _: found(("TYPOS", "Did you mean “tea”?", 7, 4), ("GRAMMAR", "An article is missing.", 0, 1))
     assert find_faults("I want teaa.", served.url, "en") == [
         Fault("TYPOS", "Did you mean “tea”?", "teaa"),
@@ -30,17 +30,9 @@ def test_faults_are_those_of_the_server_which_is_told_the_language(served: Serve
     ]
     (asked,) = served.asked
     assert (asked.path, asked.body) == ("/v1/v2/check", {"text": "I want teaa.", "language": "en"})
-
-
-def test_places_are_counted_as_java_counts(served: Served) -> None:
-    served.then = lambda _: found(("TYPOS", "Did you mean “tea”?", 8, 4))  # two for each of the faces
-    assert find_faults("😀😀 My teaa.", served.url, "en")[0].words == "teaa"
-
-
-def test_without_a_language_the_server_finds_it_out(served: Served) -> None:
-    served.then = lambda _: found()
-    assert find_faults("Tea.", served.url, "") == []
-    assert served.asked[0].body["language"] == "auto"
+    served.then = lambda _: found(("TYPOS", "Did you mean “tea”?", 8, 4))  # as Java counts: two for each of the faces
+    assert find_faults("😀😀 My teaa.", served.url, "")[0].words == "teaa"
+    assert served.asked[1].body["language"] == "auto"
 
 
 @pytest.mark.parametrize(

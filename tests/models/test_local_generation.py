@@ -10,11 +10,10 @@ from fcpair.errors import InputError, ModelError
 from fcpair.models.answering_models import Cell, Decoding, Local, generate_texts
 from fcpair.models.model_files import resolve
 from models.tiny_cross import save_tiny
-from models.tiny_generators import save_gpt2, save_t5
+from models.tiny_generators import PROMPTS, save_gpt2
 
 pytestmark = pytest.mark.torch
 
-PROMPTS = ["tea is for cowards", "cats are warm", "people like tea", "it", "cats", *["brave " * n for n in range(2, 9)]]
 SHORT = Decoding(max_new_tokens=6)
 
 
@@ -34,16 +33,6 @@ def alone(folder: str, prompt: str, *, n_beams: int = 1, causal: bool) -> str:
         **ids, max_new_tokens=6, num_beams=n_beams, do_sample=False, pad_token_id=tokenizer.pad_token_id
     )[0]
     return str(tokenizer.decode(found[ids["input_ids"].shape[1] if causal else 0 :], skip_special_tokens=True))
-
-
-@pytest.fixture(scope="module")
-def t5(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_t5(tmp_path_factory.mktemp("t5"))
-
-
-@pytest.fixture(scope="module")
-def gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_gpt2(tmp_path_factory.mktemp("gpt2"))
 
 
 @pytest.mark.parametrize("n_beams", [1, 3])

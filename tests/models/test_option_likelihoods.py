@@ -12,22 +12,11 @@ from fcpair.errors import InputError
 from fcpair.models.answering_models import Cell, normalise, open_model, option_probabilities
 from fcpair.models.model_files import resolve
 from fcpair.stages.answers.model_spec import parse_model_spec
-from models.tiny_generators import save_gpt2, save_t5
+from models.tiny_generators import PROMPTS
 
 pytestmark = pytest.mark.torch
 
-PROMPTS = ["tea is for cowards", "cats are warm", "people like tea", "it", *["brave " * n for n in range(2, 9)]]
 OPTIONS = ("tea", "cats are", "warm people like it")
-
-
-@pytest.fixture(scope="module")
-def t5(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_t5(tmp_path_factory.mktemp("t5"))
-
-
-@pytest.fixture(scope="module")
-def gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_gpt2(tmp_path_factory.mktemp("gpt2"))
 
 
 def alone(folder: str, prompt: str, option: str, *, causal: bool) -> float:

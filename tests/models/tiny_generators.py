@@ -6,21 +6,10 @@ from pathlib import Path
 from typing import Any
 
 WORDS = [
-    "[PAD]",
-    "[UNK]",
-    "[EOS]",
-    "tea",
-    "is",
-    "for",
-    "cowards",
-    "brave",
-    "people",
-    "like",
-    "it",
-    "cats",
-    "are",
-    "warm",
+    *("[PAD]", "[UNK]", "[EOS]"),
+    *("tea", "is", "for", "cowards", "brave", "people", "like", "it", "cats", "are", "warm"),
 ]
+PROMPTS = ["tea is for cowards", "cats are warm", "people like tea", "it", "cats", *["brave " * n for n in range(2, 9)]]
 CHAT = "{% for one in messages %}people {{ one['content'] }}{% endfor %} like"
 
 
@@ -41,7 +30,6 @@ def tokenizer_of_words(*, chat: bool = False, places: int = 24) -> Any:
 
 
 def save_t5(folder: Path) -> str:
-    """A T5 of one layer."""
     import torch
     from transformers import T5Config, T5ForConditionalGeneration
 

@@ -86,12 +86,6 @@ def test_a_cell_holds_several_labels_by_comma_semicolon_or_line_or_is_a_json_lis
     assert spellings_in(cell) == ["Joke", "Fact"]
 
 
-def test_a_list_that_is_no_json_is_found_with_its_line_beside_everything_else() -> None:
-    (line, message), other = findings(DECLARED, '["Joke"', "Jest")
-    assert (line, message) == (2, '`["Joke"` is not a JSON list')
-    assert other[1].startswith("unknown label `Jest`")
-
-
 # -- cells
 
 
@@ -99,31 +93,24 @@ def test_labels_are_read_in_their_declared_form_and_in_the_order_of_the_cell() -
     assert read("joke , kind replys", "FACT BASED") == [("Joke", "Kind Reply"), ("Fact-based",)]
 
 
-def test_a_misspelt_label_is_a_finding_with_its_line_and_the_nearest_label() -> None:
-    assert findings(DECLARED, "Joke", "Jocke") == [(3, "unknown label `Jocke`; did you mean `Joke`?")]
-
-
-def test_two_labels_without_a_separator_are_both_proposed() -> None:
-    assert findings(DECLARED, "Joke Kind reply") == [
-        (2, "unknown label `Joke Kind reply`; did you mean `Joke, Kind Reply`?")
-    ]
-
-
-def test_the_only_label_that_begins_so_is_proposed() -> None:
-    assert DECLARED.propose("facts") == ("Fact-based",)
-    assert Aliases(("Fact-based", "Fact-free")).propose("fact") == ("Fact-free",)  # both begin so: the nearest
-
-
-def test_what_is_near_to_nothing_lists_the_labels_that_there_are() -> None:
-    (found,) = findings(DECLARED, "xyz")
-    assert found == (2, "unknown label `xyz`; known are Kind Reply, Joke, Warning of Rain, Fact-based")
-
-
-def test_an_empty_cell_and_a_label_given_twice_are_findings() -> None:
-    assert findings(DECLARED, " ", "Joke, JOKE") == [
-        (2, "no label; expected at least one"),
-        (3, "label `Joke` is given twice"),
-    ]
+@pytest.mark.parametrize(
+    ("cells", "problems"),
+    [
+        (("Joke", "Jocke"), [(3, "unknown label `Jocke`; did you mean `Joke`?")]),
+        (("Joke Kind reply",), [(2, "unknown label `Joke Kind reply`; did you mean `Joke, Kind Reply`?")]),
+        (("facts",), [(2, "unknown label `facts`; did you mean `Fact-based`?")]),  # the only one that begins so
+        (("xyz",), [(2, "unknown label `xyz`; known are Kind Reply, Joke, Warning of Rain, Fact-based")]),
+        ((" ", "Joke, JOKE"), [(2, "no label; expected at least one"), (3, "label `Joke` is given twice")]),
+        (
+            ('["Joke"', "Jocke"),
+            [(2, '`["Joke"` is not a JSON list'), (3, "unknown label `Jocke`; did you mean `Joke`?")],
+        ),
+    ],
+)
+def test_all_that_is_no_label_is_found_with_its_line_and_the_nearest(
+    cells: tuple[str, ...], problems: list[tuple[int, str]]
+) -> None:
+    assert findings(DECLARED, *cells) == problems
 
 
 def test_without_declared_labels_each_spelling_is_one_called_by_its_most_frequent_form() -> None:
@@ -163,8 +150,9 @@ def test_a_label_is_proposed_where_one_of_both_has_all_words_of_the_other(label:
     assert finding[1] == f"unknown label `{spelling}`; did you mean `{label}`?"
 
 
-def test_no_label_is_proposed_where_two_have_the_words() -> None:
+def test_no_label_is_proposed_where_two_have_the_words_and_the_nearest_of_two_that_begin_so() -> None:
     assert Aliases(("warning of rain", "warning of storms")).propose("a warning") == ()
+    assert Aliases(("Fact-based", "Fact-free")).propose("fact") == ("Fact-free",)
 
 
 def test_every_spelling_is_listed_with_its_times_and_the_label_proposed() -> None:
@@ -184,14 +172,13 @@ def test_a_table_says_what_spellings_stand_for_and_that_a_cell_may_be_empty(tmp_
     assert read("jocke", "Joke fact", "", aliases=aliases) == [("Joke",), ("Joke", "Fact-based"), ()]
 
 
-def test_without_declared_labels_those_of_the_table_are(tmp_path: Path) -> None:
+def test_without_declared_labels_those_of_the_table_are_and_no_empty_cell_but_where_it_allows_one(
+    tmp_path: Path,
+) -> None:
     aliases = read_aliases(table(tmp_path, ("Jocke", "Joke"), ("Fakt", "Fact")))
     assert aliases.labels == ("Joke", "Fact")
     assert findings(aliases, "Fakt", "Fackt") == [(3, "unknown label `Fackt`; did you mean `Fact`?")]
-
-
-def test_an_empty_cell_stays_a_finding_where_the_table_does_not_allow_it(tmp_path: Path) -> None:
-    assert findings(read_aliases(table(tmp_path, ("Jocke", "Joke"))), "") == [(2, "no label; expected at least one")]
+    assert findings(aliases, "") == [(2, "no label; expected at least one")]  # which this table does not allow
 
 
 @pytest.mark.parametrize(

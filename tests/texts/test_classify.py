@@ -112,11 +112,6 @@ def test_each_label_has_its_figures_and_its_support() -> None:
     assert "1 label left out: 0/0" in macro.note
 
 
-def test_no_rows_are_refused() -> None:
-    with pytest.raises(InputError, match="no rows"):
-        classify(LabelTable(LABELS, np.zeros((0, 4), np.bool_), np.zeros((0, 4), np.bool_)))
-
-
 # -- scikit-learn
 
 
@@ -206,10 +201,12 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     assert texts[0] == texts[1]
 
 
-@pytest.mark.parametrize("draws", [0, 99, 1_000_001])
-def test_draws_that_cannot_carry_an_interval_are_refused(draws: int) -> None:
-    with pytest.raises(InputError, match="expected 100 to 1,000,000"):
-        classify(labelled(["a"], ["a"]), draws=draws)
+def test_no_rows_and_draws_that_cannot_carry_an_interval_are_refused() -> None:
+    with pytest.raises(InputError, match="no rows"):
+        classify(LabelTable(LABELS, np.zeros((0, 4), np.bool_), np.zeros((0, 4), np.bool_)))
+    for draws in (0, 99, 1_000_001):
+        with pytest.raises(InputError, match="expected 100 to 1,000,000"):
+            classify(labelled(["a"], ["a"]), draws=draws)
 
 
 # -- CrowdCounter

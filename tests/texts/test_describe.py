@@ -20,6 +20,8 @@ from fcpair.texts.describe import (
     WordLimits,
     count_words,
     describe,
+    find_keywords,
+    log_odds_z,
     mean,
     often_repeated,
     own_copies,
@@ -82,12 +84,22 @@ def test_the_whole_table_is_counted(figure: str, n: int) -> None:
     assert value(described(limits=WordLimits(more_than=3, under=7)), figure) == n
 
 
-def test_means_are_over_texts_and_beside_them_over_groups() -> None:
+def test_means_are_over_texts_and_groups_labels_in_declared_order_and_what_is_undefined_says_why() -> None:
     found = described()
     (words,) = [one for one in found.figures if one.figure == "mean words" and one.per == "all"]
     # cyclists 3; drinkers 7, 3 and 4 words
     assert (words.value, words.over_groups, words.n) == (Fraction(17, 4), (3 + Fraction(14, 3)) / 2, 4)
     assert value(found, "mean row words") == 3
+    counts = [(one.of, one.value) for one in found.figures_per("label") if one.figure == "texts"]
+    assert counts == [("kind", 1), ("joke", 2), ("q", 2)]
+    assert [(one.of, one.value) for one in found.figures_per("labels")] == [("joke + kind", 1), ("joke + q", 1)]
+    assert value(found, "share of texts", "joke") == Fraction(2, 4)
+    assert value(found, "mean words", "joke") == Fraction(7 + 3, 2)
+    assert found.shared == (SharedRow("They park badly.", ("cyclists", "drinkers"), (2, 5)),)
+    undefined = {(one.figure, one.of): one.why for one in found.figures if one.value is None}
+    alone = [(f"sd {of}words", name) for of in ("row ", "") for name in ("cyclists", "models")]
+    assert undefined == dict.fromkeys([*alone, ("sd words", "kind")], "only one text")
+    assert value(described(TextColumns("cn")), "lines without a text") == 1
 
 
 @pytest.mark.parametrize(
@@ -102,28 +114,6 @@ def test_means_are_over_texts_and_beside_them_over_groups() -> None:
 def test_each_group_and_source_has_its_figures(of: str, texts: int, rows: int, mean_words: Fraction) -> None:
     found = described()
     assert [value(found, figure, of) for figure in ("texts", "rows", "mean words")] == [texts, rows, mean_words]
-
-
-def test_labels_come_in_their_declared_order_and_pairs_by_number() -> None:
-    found = described()
-    counts = [(one.of, one.value) for one in found.figures_per("label") if one.figure == "texts"]
-    assert counts == [("kind", 1), ("joke", 2), ("q", 2)]
-    assert [(one.of, one.value) for one in found.figures_per("labels")] == [("joke + kind", 1), ("joke + q", 1)]
-
-
-def test_a_row_in_several_groups_is_named_with_its_lines() -> None:
-    assert described().shared == (SharedRow("They park badly.", ("cyclists", "drinkers"), (2, 5)),)
-
-
-def test_what_is_undefined_says_why_and_is_no_number() -> None:
-    found = described()
-    assert {(one.figure, one.of): one.why for one in found.figures if one.value is None} == {
-        ("sd row words", "cyclists"): "only one text",
-        ("sd words", "cyclists"): "only one text",
-        ("sd row words", "models"): "only one text",
-        ("sd words", "models"): "only one text",
-        ("sd words", "kind"): "only one text",
-    }
 
 
 def test_a_group_that_nobody_answered_has_no_mean_and_is_in_no_mean_of_means() -> None:
@@ -145,10 +135,6 @@ def test_a_text_without_a_group_is_told_and_a_line_with_neither_is_not() -> None
     )
 
 
-def test_without_rows_the_lines_without_a_text_are_counted() -> None:
-    assert value(described(TextColumns("cn")), "lines without a text") == 1
-
-
 def test_a_mean_is_written_unrounded_and_half_up() -> None:
     frame = FRAME.iloc[:4].assign(cn=["a"] * 3 + ["a b"])
     (words,) = [
@@ -158,13 +144,6 @@ def test_a_mean_is_written_unrounded_and_half_up() -> None:
 
 
 # -- labels
-
-
-def test_a_label_has_its_share_of_the_texts_and_their_lengths() -> None:
-    found = described()
-    assert value(found, "share of texts", "joke") == Fraction(2, 4)
-    assert value(found, "mean words", "joke") == Fraction(7 + 3, 2)
-    assert value(found, "sd words", "kind") is None
 
 
 def crossed(groups: list[tuple[str, ...]]) -> Description:
@@ -192,20 +171,13 @@ def test_words_are_parted_by_white_space_and_by_nothing_else() -> None:
     assert list(count_words(texts)) == [2, 3, 0, 1]
 
 
-def test_a_mean_is_exact_and_there_is_none_of_nothing() -> None:
-    assert mean([1, 2, 2]) == Fraction(5, 3)
-    assert mean([]) is None
-
-
 @given(NUMBERS)
 def test_the_deviation_is_numpys(numbers: list[int]) -> None:
     found = standard_deviation(numbers)
     assert found is not None
     assert math.isclose(found, float(np.std(numbers, ddof=1)), rel_tol=1e-9, abs_tol=1e-9)
-
-
-def test_one_number_has_no_deviation() -> None:
-    assert standard_deviation([3]) is None
+    assert mean(numbers) == Fraction(sum(numbers), len(numbers))
+    assert (mean([]), standard_deviation([3])) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -238,3 +210,45 @@ def test_only_texts_that_come_more_than_ten_times_are_often_repeated() -> None:
 def test_a_copy_is_one_of_an_earlier_text_by_the_same_writer() -> None:
     texts = pd.Series(["Tea?", "Tea?", "Tea? ", "tea?"], dtype=object)
     assert list(own_copies(texts, pd.Series(["ana", "ben", "ana", "ana"]))) == [False, False, True, False]
+
+
+# -- keywords: the log-odds of Monroe et al. (2008)
+
+
+COUNTS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)).filter(any), min_size=2, max_size=8)
+
+
+def test_z_is_that_of_the_formula_by_hand() -> None:
+    # Two words, 3 and 1 times in one set of texts, 1 and 1 in the other; prior 4 and 2.
+    (z, _) = log_odds_z(np.array([3, 1]), np.array([1, 1]))
+    delta = math.log((3 + 4) / (4 + 6 - 3 - 4)) - math.log((1 + 4) / (2 + 6 - 1 - 4))
+    assert math.isclose(z, delta / math.sqrt(1 / (3 + 4) + 1 / (1 + 4)))
+
+
+@given(COUNTS)
+def test_the_two_sets_have_opposite_signs(counts: list[tuple[int, int]]) -> None:
+    own, others = (np.array(side) for side in zip(*counts, strict=True))
+    np.testing.assert_allclose(log_odds_z(own, others), -log_odds_z(others, own), atol=1e-12)
+
+
+def test_a_label_s_keywords_are_typical_of_it_and_counted() -> None:
+    texts = ["Why tea? Why?", "Why not", "Tea it is", "Tea and rain"]
+    (found,) = find_keywords(texts, [["question"], ["question"], [], []], ["question"], 1)
+    assert [(one.word, one.n, one.n_others) for one in found.words] == [("why", 3, 0)]
+
+
+def test_words_with_an_apostrophe_or_a_zero_width_non_joiner_are_whole() -> None:
+    (found,) = find_keywords(["don't می\u200cشود", "other words"], [["a"], []], ["a"], 5)
+    assert {one.word for one in found.words} == {"don't", "می\u200cشود"}
+
+
+def test_keywords_are_undefined_and_say_why() -> None:
+    def why(texts: list[str], labels: list[list[str]]) -> str:
+        (found,) = find_keywords(texts, labels, ["a"], 5)
+        assert found.words == ()
+        return found.why
+
+    assert why(["1", "2"], [["a"], []]) == "no text has a word"
+    assert why(["tea", "rain"], [["a"], ["a"]]) == "texts without it have no word"
+    assert why(["tea", "rain"], [[], []]) == "texts with it have no word"
+    assert why(["tea", "tea"], [["a"], []]) == "all texts have the same word only"

@@ -93,15 +93,12 @@ def test_predicted_labels_that_are_ignored_are_left_out_and_counted() -> None:
     assert found.predicted.tolist() == [[True, False], [False, False]]
 
 
-def test_what_is_ignored_must_be_predicted_and_be_no_label() -> None:
+def test_what_is_ignored_must_be_predicted_and_be_no_label_and_labels_must_differ() -> None:
     rows = [("facts", "facts;irony")]
     assert refused(*rows, ignored=("irnoy",)) == [
         "`irnoy` is to be ignored, and is never predicted; did you mean `irony`?"
     ]
     assert "cannot be ignored" in refused(*rows, ignored=("facts",))[0]
-
-
-def test_labels_that_are_declared_alike_are_refused() -> None:
     assert "is the same as `open question`" in refused(("", ""), labels=("open question", "Open-question"))[0]
 
 

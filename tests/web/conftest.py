@@ -32,7 +32,6 @@ EVERYBODY = {"ana": Role.ANNOTATOR, "vera": Role.VALIDATOR, "judy": Role.ADJUDIC
 
 
 def add_everybody(study: Study) -> None:
-    """Have those of EVERYBODY in the study who are not there yet."""
     known = {one.name for one in study.people}
     for name, role in EVERYBODY.items():
         if name not in known:
@@ -51,7 +50,6 @@ class Site:
         add_everybody(study)
 
     def token(self, name: str, *, consent: bool = True) -> str:
-        """Somebody's token; they have consented."""
         if name not in self.tokens:
             self.tokens[name] = self.study.access.invite(name)
             visitor = self.study.access.by_token(self.tokens[name])
@@ -83,11 +81,9 @@ class Site:
         return self.stranger(headers={"Authorization": f"Bearer {self.token(name, consent=consent)}"})
 
     def new_request(self) -> str:
-        """A request id that was not used."""
         return f"request-{next(self._requests):04}"
 
     def close(self) -> None:
-        """Let go of clients and study."""
         for client in self._clients:
             client.close()
         self.study.close()
@@ -146,7 +142,6 @@ def hidden_of(html: str) -> dict[str, str]:
 
 
 def is_in(client: TestClient) -> bool:
-    """Whether a client is signed in."""
     return client.get("/api/me").status_code == 200
 
 

@@ -39,7 +39,6 @@ def build(folder: Path) -> Path:
 
 
 def plans() -> list[GridPlan]:
-    """The grids, as they are planned."""
     statements = SidePlan(names=STATEMENTS)
     text = RoundPlan("write", "text: text(min_words=4); also: any_of(facts,humour)", role="writer")
     judge = RoundPlan("judge", "label: one_of(no,yes+)", answers=2)

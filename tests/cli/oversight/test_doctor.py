@@ -107,11 +107,8 @@ def test_methods_are_printed_in_markdown_and_written_with_their_references(at: A
 
 def test_a_note_about_a_pair_of_the_grid_is_added_and_stands_in_the_log(at: At, fcpair: Fcpair) -> None:
     at("dealt")
-    noting = ("note", "Two annotators talked.", "--pair")
-    assert fcpair(*noting, "5").stdout == "note: a note about pair 5 was added to the log\n"
+    noted = fcpair("note", "Two annotators talked.", "--pair", "5").stdout
+    assert noted == "note: a note about pair 5 was added to the log\n"
     logged = "parameters: text Two annotators talked. · pair 5 a note about pair 5 was added to the log"
     assert logged in fcpair.line("log")
     assert fcpair.json("log")[-1]["params"]["text"] == "Two annotators talked."
-    refused = fcpair(*noting, "999", code=2).stderr
-    assert refused == "Error: there is no pair 999; the pairs of the grid are numbered from 1 to 24\n"
-    assert "the note is empty" in fcpair.refusal("note", "")

@@ -54,5 +54,4 @@ def kept(folder: Path, vectors: NDArray[np.float32], cuts: list[int]) -> VectorP
 
 
 def pids(client: Any) -> list[int]:
-    """The processes of the workers."""
     return list(client.run(os.getpid).values())

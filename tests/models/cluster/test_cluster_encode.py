@@ -10,13 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import EXAMPLES
 
-from fcpair.errors import ClusterError, ModelError
+from fcpair.errors import ClusterError, InputError, ModelError
 from fcpair.models import cluster as module
 from fcpair.models.cache import folder_of, read_parts
 from fcpair.models.cluster import _load, encode_on_cluster
 from fcpair.models.encode import encode
 from fcpair.models.model_files import Model
+from fcpair.params import Import, Retrieve, Select
+from fcpair.store.corpus import sides
+from fcpair.study import Study
 from models.cluster.conftest import pids
 
 pytestmark = pytest.mark.torch
@@ -117,3 +121,32 @@ def test_parts_that_are_not_found_are_missed(tiny: Model, tmp_path: Path) -> Non
 def test_without_texts_nothing_is_encoded(client: Any, tiny: Model) -> None:
     with pytest.raises(ModelError, match="no texts"):
         encode_on_cluster(client, [], tiny)
+
+
+# -- The command
+
+
+def retrieved(path: Path, options: Retrieve) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """The neighbours of a study of the example corpus, and what its run counted and was asked for."""
+    study = Study.create(path)
+    study.import_corpus(Import(EXAMPLES / "corpus.csv", only_language="en"))
+    study.grid().select(Select(hs=4, seed=13))
+    run = study.grid().retrieve(options)
+    with study._store.read() as tx:
+        found = [sides.neighbours_of(tx, cn) for cn in sides.text_ids(tx, "column")]
+    study.close()
+    return [frame.to_dict("records") for frame in found], run.counts, run.params
+
+
+def test_what_a_cluster_retrieves_is_what_one_machine_retrieves(cache: Path, tiny: Model, tmp_path: Path) -> None:
+    """The vectors are encoded by the workers, and the machine alone takes them over."""
+    options = Retrieve(3, tiny.name, "onnx", dask="local:1")
+    found, counts, params = retrieved(tmp_path / "cluster.db", options)
+    assert any(found)
+    assert (found, counts) == retrieved(tmp_path / "alone.db", replace(options, dask=None))[:2]
+    assert (params["backend"], params["dask"]) == ("onnx", "local:1")
+
+
+def test_what_is_no_cluster_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="dask is `four`"):
+        retrieved(tmp_path / "study.db", Retrieve(dask="four"))

@@ -26,17 +26,13 @@ VALUES = [
     *(Ngd(), Ngd(3, "sum"), Homogenization(), Homogenization("bertscore", "x/y")),
     *(Head("a/b", "toxic"), Head('./f "g"', "a=b", beside="hs"), Regression("a/b"), Ngd(join=True)),
 ]
-COLUMNS = {
-    "hs": ["x", "x ", "y"],
-    "cn": ["tea", "bread", "milk"],
-    "gold": ["a", "", "c"],
-    "more": ["a", "b", " "],
-}
+COLUMNS = {"hs": ["x", "x ", "y"], "cn": ["tea", "bread", "milk"], "gold": ["a", "", "c"], "more": ["a", "b", " "]}
 
 
 def test_measures_may_be_values_or_names_and_each_counts_once() -> None:
-    found = measure(["we drink tea"], [parse_measure("dist-2"), "dist-2", "dist-1"])
-    assert [one.name for one in found.figures] == ["dist-2", "dist-1"]
+    names = [parse_measure("dist-2"), "dist-2", "dist-1", "meteor(match=exact)", "meteor"]
+    found = measure(["we drink tea"], names, references=[["tea"]])
+    assert [one.name for one in found.figures] == ["dist-2", "dist-1", "meteor(match=exact)"]
 
 
 def test_a_group_has_the_figure_that_its_texts_would_have_alone() -> None:
@@ -60,11 +56,6 @@ def test_json_has_no_nan_where_a_figure_is_undefined() -> None:
     found = measure(["", " "], ["dist-1", "dist-1(per_text=true)", "fk"], language="en")
     assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["n_texts"] == 2
     assert all(one.value is None and one.undefined and one.sd is None for one in found.figures)
-
-
-def test_two_measures_whose_short_names_are_the_same_are_told_apart() -> None:
-    found = measure(["a b"], ["meteor(match=exact)", "meteor"], references=[["a"]])
-    assert [one.name for one in found.figures] == ["meteor(match=exact)"]
 
 
 @pytest.mark.parametrize(
@@ -98,9 +89,6 @@ def test_a_model_of_english_that_reads_korean_is_pointed_out_without_a_language_
         "all-MiniLM-L6-v2 was trained on English alone, and 3 of 4 texts are in another language: 3 in `ko`"
     )
     assert _warning(parse_measure("div(model=our-encoder)"), TextTable(KOREAN), None) == ""
-
-
-def test_english_texts_are_not_taken_for_another_language() -> None:
     assert _warning(parse_measure("div"), TextTable(["We drink tea.", "They bake bread at night."]), "en") == ""
 
 
@@ -158,18 +146,9 @@ def test_a_name_that_is_none_is_refused_with_what_is_near(name: str, message: st
     assert message in str(refused.value)
 
 
-def test_columns_beside_a_text_are_its_references_each_once() -> None:
+def test_columns_beside_a_text_and_those_of_the_same_row_are_its_references_each_once_but_never_itself() -> None:
     assert references_of(COLUMNS, "cn", ["gold", "more"]) == [("a",), ("b",), ("c",)]
-
-
-def test_texts_of_the_same_row_share_all_their_references() -> None:
     assert references_of(COLUMNS, "cn", ["gold", "more"], "hs") == [("a", "b"), ("a", "b"), ("c",)]
-
-
-def test_the_texts_of_the_same_row_are_references_of_each_other_and_never_of_themselves() -> None:
     assert references_of(COLUMNS, "cn", ["cn"], "hs") == [("bread",), ("tea",), ()]
-
-
-def test_a_text_cannot_be_its_own_reference() -> None:
     with pytest.raises(InputError, match="each would be its own reference"):
         references_of(COLUMNS, "cn", ["gold", "cn"])

@@ -94,11 +94,6 @@ def test_a_text_that_is_longer_than_the_model_reads_is_cut_and_counted(causal: s
     assert found.notes[1].endswith("whose ends were cut: 1")
 
 
-def test_a_model_that_foretells_no_token_is_refused(encoder: str) -> None:
-    with pytest.raises(ModelError, match="was saved as BertModel, not as a causal model"):
-        measure(["tea"], [f'perplexity:"{encoder}"'])
-
-
 def test_a_masked_model_which_sees_what_follows_is_refused(tmp_path: Path) -> None:
     from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 
@@ -155,16 +150,20 @@ def test_a_text_without_a_token_is_undefined_for_a_head(classifier: str) -> None
     assert (found.value, found.left_out) == (None, {"it has no token": 1})
 
 
-def test_a_label_or_column_that_is_not_there_is_refused_with_the_nearest(classifier: str) -> None:
-    with pytest.raises(InputError, match="has no label `LABEL1`; did you mean `LABEL_1`"):
-        measure(["tea"], [f'head:"{classifier}"(label=LABEL1)'])
-    with pytest.raises(InputError, match="there is no column `hss`; did you mean `hs`"):
-        measure(["tea"], [f'head:"{classifier}"(label=LABEL_0,beside=hss)'], beside={"hs": ["x"]})
-
-
-def test_a_model_without_a_trained_head_is_refused(encoder: str) -> None:
-    with pytest.raises(ModelError, match="was saved as BertModel, not as a model that classifies texts"):
-        measure(["tea"], [f'head:"{encoder}"(label=LABEL_0)'])
+def test_a_model_of_another_kind_and_what_is_not_there_are_refused(
+    encoder: str, classifier: str, regression: str
+) -> None:
+    for name, message in (
+        (f'head:"{classifier}"(label=LABEL1)', "has no label `LABEL1`; did you mean `LABEL_1`"),
+        (f'head:"{classifier}"(label=LABEL_0,beside=hss)', "there is no column `hss`; did you mean `hs`"),
+        (f'head:"{encoder}"(label=LABEL_0)', "was saved as BertModel, not as a model that classifies texts"),
+        (f'perplexity:"{encoder}"', "was saved as BertModel, not as a causal model"),
+        (f'regression:"{classifier}"', "has 3 labels, where a regression has one output; head:"),
+    ):
+        with pytest.raises((InputError, ModelError), match=message):
+            measure(["tea"], [name], references=[["tea"]], beside={"hs": ["x"]})
+    with pytest.raises(InputError, match="name the columns that hold them"):
+        measure(["tea"], [f'regression:"{regression}"'])
 
 
 def test_a_model_that_foretells_numbers_is_refused(tmp_path: Path) -> None:
@@ -207,13 +206,3 @@ def test_a_regression_gives_the_model_s_own_number_for_the_reference_and_the_tex
 def test_pairs_that_are_longer_than_a_regression_reads_are_cut_and_counted(regression: str) -> None:
     found = measure(["a " * 90], [f'regression:"{regression}"'], references=[["b"]])
     assert found.notes[1].endswith("pairs longer than the model reads, whose ends were cut: 1")
-
-
-def test_a_classifier_is_no_regression(classifier: str) -> None:
-    with pytest.raises(ModelError, match="has 3 labels, where a regression has one output; head:"):
-        measure(["tea"], [f'regression:"{classifier}"'], references=[["tea"]])
-
-
-def test_a_regression_needs_references(regression: str) -> None:
-    with pytest.raises(InputError, match="name the columns that hold them"):
-        measure(["tea"], [f'regression:"{regression}"'])

@@ -85,11 +85,6 @@ def test_ngd_of_joined_texts_is_undefined_only_where_all_together_are_too_short(
     assert (enough.value, enough.n) == (1, 3)
 
 
-def test_ngram_diversity_is_undefined_where_no_text_is_long_enough() -> None:
-    found = figure(["a b", "c"], "ngd(n=3)")
-    assert (found.value, found.undefined) == (None, "no text has 3 tokens")
-
-
 @given(st.lists(WORDS.filter(bool), min_size=2, max_size=6), st.integers(1, 4))
 def test_ngram_diversity_is_that_of_dist(texts: list[str], n: int) -> None:
     found = figure(texts, f"ngd(n={n},over=sum,tokens=space,case=keep)")

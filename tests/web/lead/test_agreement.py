@@ -30,15 +30,12 @@ def test_two_people_are_side_by_side_and_each_number_leads_to_its_pairs(look_at:
 
 
 def test_two_who_share_no_pair_are_told_why_and_nobody_is_refused(look_at: LookAt) -> None:
-    site = look_at("labelled")
-    browser = site.browser("lea")
+    browser = look_at("labelled").browser("lea")
     html = page_of(browser, f"{BESIDE}?person=ana&other=judy")
     assert "undefined: there is no pair that both have labelled" in words_of(html)
     assert "<th" not in html
     for query, status in {"person=ana&other=ana": 422, "person=ana&other=zoe": 404, "": 422}.items():
         assert browser.get(f"{BESIDE}?{query}").status_code == status
-    for name in ("ana", "judy"):
-        assert site.browser(name).get(f"{BESIDE}?person=ana&other=cleo").status_code == 403
 
 
 def test_figures_over_all_pairs_come_first_and_the_map_leads_to_two_people(look_at: LookAt) -> None:

@@ -8,15 +8,12 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from steps.small import record
 
-from fcpair.params import Adjudicate
 from fcpair.records import TIERS
 from fcpair.report.map_file import CORPUS, OUTSIDE, CellAnswers, CellStandings, build_layers, measure_side
 from fcpair.web.languages import ENGLISH, LANGUAGES
@@ -85,7 +82,7 @@ def test_its_words_are_in_the_language_of_the_page(serve: Serve, monkeypatch: py
     assert "⟦not appropriate⟧" in words
 
 
-def test_what_there_is_not_is_said_and_the_grid_is_for_leads_alone(look_at: LookAt) -> None:
+def test_what_there_is_not_is_said(look_at: LookAt) -> None:
     site = look_at("checked")
     for path, sentence in {
         "map?question=moods": "there is no question `moods`",
@@ -96,9 +93,6 @@ def test_what_there_is_not_is_said_and_the_grid_is_for_leads_alone(look_at: Look
         response = site.browser("lea").get(f"/lead/grid/{path}")
         assert response.status_code == 404
         assert sentence in response.text.lower()
-    for name in ("ana", "vera", "judy"):
-        for path in ("/map", "/texts", "/rows.csv", "?words=cats", "/pairs.csv?words=cats", "/act/decisions?words="):
-            assert site.browser(name).get(f"/lead/grid{path}").status_code == 403
     browser = look_at("imported").browser("lea")
     html = page_of(browser, "/lead/grid")
     assert 'id="map"' not in html
@@ -252,19 +246,15 @@ def test_the_file_has_all_rows_that_match_and_guards_formulas(serve: Serve) -> N
     with site.study._store.write() as tx:
         tx.exec_driver_sql("UPDATE text SET body = '=1+1 ' || body WHERE kind = 'hs'")
     guarded = list(csv.DictReader(io.StringIO(browser.get("/lead/grid/pairs.csv?words=").text)))
-    assert {row["hs"][:5] for row in guarded} == {"'=1+1"}
-    assert len(guarded) == 24
+    assert [row["hs"][:5] for row in guarded] == ["'=1+1"] * 24
 
 
-def test_a_filter_of_one_person_is_about_their_answers(serve: Serve, tmp_path: Path) -> None:
-    site = serve("labelled")
-    browser, labels = site.browser("lea"), site.study.grid().labels()
-    pair = labels[labels["annotator"] == "cleo"]["pair"].tolist()[0]
-    record(site.study, tmp_path, [("cleo", pair, "skip")], supersede=True)
-    html = page_of(browser, "/lead/grid?person=cleo&skipped=yes")
-    assert shown(html) == [pair]
-    assert "are those of cleo" in html
-    assert shown(page_of(browser, "/lead/grid?person=ana&skipped=yes")) == []
+def test_a_filter_of_one_person_is_about_their_answers(look_at: LookAt) -> None:
+    site = look_at("labelled")
+    labels = site.study.grid().labels().query("annotator == 'ben' and label == 'not_sure'")
+    html = page_of(site.browser("lea"), "/lead/grid?person=ben&answer=not_sure")
+    assert shown(html) == labels["pair"].tolist() != []
+    assert "are those of ben" in html
 
 
 # Acting on the pairs that were found
@@ -273,7 +263,6 @@ LABELS, DECISIONS = "/lead/grid/act/labels", "/lead/grid/act/decisions"
 
 
 def confirm(browser: TestClient, html: str) -> str:
-    """Press the button of a page; the page that it leads to."""
     action = re.search(r'<form method="post" action="(/lead/grid/act/[^"]+)"', html)
     assert action
     return post(browser, unescape(action[1]), confirmed=value_of(html, "confirmed"))
@@ -310,15 +299,6 @@ def test_all_pairs_that_match_are_sent_to_an_adjudicator_and_leave_their_tiers(s
     story = page_of(browser, f"/lead/pair/{gold[0]}")
     assert "sent to an adjudicator" in story
     assert "asked by lea" in story
-    pair = gold[0]  # which an adjudicator decides; taken back, the decision waits again
-    grid.adjudicate(Adjudicate("majority"))
-    assert pair in grid.waiting_pairs()
-    assert site.machine("judy").get(f"/api/conflicts/{pair}").status_code == 200
-    grid.decide(pair, 2, by="judy")
-    assert pair not in grid.waiting_pairs()
-    assert not grid.take_back(pair, by="judy")
-    assert pair in grid.waiting_pairs()
-    assert [row["rule"] for row in grid.explain(pair).decisions][-3:] == ["person", "reopened", "requested"]
 
 
 def test_what_has_changed_meanwhile_is_shown_before_it_is_done(serve: Serve) -> None:

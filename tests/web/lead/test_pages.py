@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from steps.online import admit, at_desk, give
 from steps.scales import rated
-from steps.small import STAGES, dump, write_csv
+from steps.small import STAGES, dump
 
 from fcpair.params import Adjudicate, Annotate, Assign, Pair, Simulate
 from fcpair.records import TIERS, Role
@@ -217,25 +217,12 @@ def test_times_are_marked_for_the_browser_and_said_to_be_utc(look_at: LookAt) ->
     assert not re.search(r"UTC(?!\)?</)", re.sub(r"<th[^>]*>.*?</th>|<time.*?</time>", "", html[html.index("<main") :]))
 
 
-def test_the_log_says_which_lead_did_it_and_of_a_command_nobody(serve: Serve) -> None:
-    acts: dict[str, dict[str, dict[str, str]]] = {
-        "paired": {"/lead/rounds/assign": {"round": "label"}},
-        "labelled": {"/lead/conflicts/adjudicate": {"policy": "majority", "ties": "wait"}},
-        "decided": {"/lead/conflicts/validate": {"pairs": "5"}},
-        "dealt": {
-            "/lead/guidelines": {"body": "Be kind.", "act": "save", "version": "1"},
-            "/lead/people/ana/hand-over": {},
-            "/lead/people/ben/retire": {},
-        },
-    }
-    for stage, forms in acts.items():
-        site = serve(stage)
-        browser = site.browser("lea")
-        assert site.study.log()[-1].by is None
-        for path, form in forms.items():
-            assert "by lea." in post(browser, path, **form)
-            assert site.study.log()[-1].by == "lea"
-            assert "<td>lea</td>" in page_of(browser, "/lead")
+def test_the_log_says_which_lead_did_it_and_of_a_command_nobody(site: Site) -> None:
+    assert site.study.log()[-1].by is None
+    browser = site.browser("lea")
+    assert "by lea." in post(browser, "/lead/people/ben/retire")
+    assert site.study.log()[-1].by == "lea"
+    assert "<td>lea</td>" in page_of(browser, "/lead")
 
 
 def test_a_late_joiner_is_told_of_to_the_lead_and_not_that_it_is_over(site: Site) -> None:
@@ -248,9 +235,6 @@ def test_a_late_joiner_is_told_of_to_the_lead_and_not_that_it_is_over(site: Site
     html = page_of(site.browser("gina"), "/thanks")
     assert "There is nothing for you yet" in html
     assert "last pair" not in html
-    site.study.grid().assign(Assign(), more=True)
-    assert site.study.status()["notes"] == []
-    assert "Thank you for today" in page_of(site.browser("gina"), "/thanks")
 
 
 def test_the_lead_sees_that_only_some_cells_of_the_grid_were_drawn(serve: Serve) -> None:
@@ -276,25 +260,10 @@ def test_it_is_said_how_many_verdicts_wait_for_labels(serve: Serve) -> None:
 
 def test_a_pair_is_explained(look_at: LookAt) -> None:
     site = look_at("checked")
-    browser = site.browser("lea")
-    html = page_of(browser, "/lead/pair/1")
+    html = page_of(site.browser("lea"), "/lead/pair/1")
     story = site.study.grid().explain(1)
     assert story.cn in html
     assert all(row["person"] in html for row in story.answers)
-    for number in ("0", "25", "99999999999999999999999"):
-        assert browser.get(f"/lead/pair/{number}").status_code == 404
-
-
-def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp_path: Path) -> None:
-    site = serve("labelled")
-    grid, pair = site.study.grid(), site.study.grid().waiting_pairs()[0]
-    grid.decide(pair, 2, by="judy")
-    decision = {"pair": pair, "label": "0", "adjudicator": "bo"}
-    grid.import_outcomes(write_csv(tmp_path / "d.csv", [decision]), supersede=True)
-    grid.take_back(pair, by="lea")
-    names = re.findall(r"judy|taken back", page_of(site.browser("lea"), f"/lead/pair/{pair}"))
-    assert names[-1] == "judy"
-    assert "taken back" in names
 
 
 def test_a_lead_s_pages_of_a_study_with_numbers_name_them(tmp_path: Path) -> None:
@@ -372,13 +341,8 @@ def test_what_a_person_has_decided_is_counted_beside_their_name_and_taken_back_f
     people = words_of(page_of(site.browser("lea"), "/lead/people"))
     assert "Answers open Given Skipped Withdrawn Pairs decided" in people
     assert re.search(r"judy adjudicator 0 0 0 0 3 ", people)
-    state = site.study.status()
-    assert next(row for row in state["people"] if row["name"] == "judy")["decided"] == 3
     discarded = next(pair for pair in range(1, 25) if site.study.grid().explain(pair).discarded)
     site.study.grid().take_back(discarded, by="judy")
-    before, after = state["pairs"], site.study.status()["pairs"]
-    assert (before["discarded"], after["discarded"]) == (1, 0)
-    assert after["wait_for_person"] == before["wait_for_person"] + 1
     assert "2 pairs decided by people" in panel(site, "progress")
 
 

@@ -14,7 +14,7 @@ import segno
 from fastapi.testclient import TestClient
 from steps.answers.test_writing import grade, piloted
 from steps.online import at_desk, give
-from steps.small import dump, open_work
+from steps.small import dump
 
 from fcpair.errors import InputError
 from fcpair.params import Annotate
@@ -31,10 +31,6 @@ LINK = re.compile(r'value="http://127.0.0.1:8000/join#([\w-]+)"')
 def add(browser: TestClient, people: str, role: str = "annotator") -> tuple[int, str]:
     answer = send(browser, "/lead/people", people=people, role=role)
     return answer.status_code, unescape(answer.text)
-
-
-def is_retired(site: Site, name: str) -> bool:
-    return next(person.retired for person in site.study.people if person.name == name)
 
 
 def lets_in(site: Site, token: str, name: str) -> bool:
@@ -108,14 +104,12 @@ def test_many_links_come_without_codes_and_say_so(lea: TestClient, monkeypatch: 
 
 
 def test_of_a_list_with_a_mistake_nobody_is_added_and_it_is_still_there(site: Site, lea: TestClient) -> None:
-    assert add(lea, "xia")[0] == 200
     before = dump(site.study)
-    for people in ("zoe\nana", "zoe\nzoe", "zoe\nyan, boss", "zoe\nyan/x", "zoe\nAna", "xia"):
+    for people in ("zoe\nana", "zoe\nyan, boss"):
         status, html = add(lea, people)
         assert status == 422
-        assert "Nobody was added: " in html
+        assert "Nobody was added: line 2: " in html
         assert f"{people}</textarea>" in html
-    assert "line 1: `xia` already takes part in the study; choose another pseudonym" in html
     assert dump(site.study) == before
 
 
@@ -127,43 +121,14 @@ def test_links_are_made_for_those_without_one(site: Site, lea: TestClient) -> No
     assert send(lea, "/lead/people/links").status_code == 409
 
 
-def test_an_invite_link_is_shown_once_and_lets_in(site: Site, lea: TestClient) -> None:
-    (token,) = LINK.findall(send(lea, "/lead/people/ben/invite").text)
-    assert lets_in(site, token, "ben")
-    assert token not in page_of(lea, "/lead/people")
-
-
 def test_an_invite_link_leads_where_people_reach_the_server_whatever_a_request_names(site: Site) -> None:
     app = create_app(site.study, Annotate(), "https://labels.example.org/")
     browser = TestClient(app, follow_redirects=False, base_url="http://evil.example")
     browser.post("/join", data={"token": site.token("lea")})
     html = send(browser, "/lead/people/ben/invite").text
-    assert re.search(r'value="https://labels\.example\.org/join#[\w-]+"', html)
+    (token,) = re.findall(r'value="https://labels\.example\.org/join#([\w-]+)"', html)
     assert "evil.example" not in html
-
-
-def test_retiring_asks_first_and_says_what_it_did(site: Site, lea: TestClient) -> None:
-    assert "14 open pairs" in page_of(lea, "/lead/people/ana/retire")
-    assert not is_retired(site, "ana")
-    assert "14 open assignments were taken back" in post(lea, "/lead/people/ana/retire")
-    assert is_retired(site, "ana")
-
-
-def test_open_work_is_handed_over_in_part_or_to_the_person_chosen(site: Site, lea: TestClient) -> None:
-    path = "/lead/people/ana/hand-over"
-    html = page_of(lea, path)
-    assert "empty for all 14" in html
-    assert 'value="ben"' in html
-    assert "3 open assignments were taken back" in post(lea, path, n="3", to="")
-    assert [who for who, _ in open_work(site.study)].count("ana") == 11
-    before = dump(site.study)
-    for n in ("0", "14", "some"):
-        assert send(lea, path, n=n, to="").status_code == 422
-    assert dump(site.study) == before
-    assert "11 open assignments were taken back" in post(lea, path, to="ben")
-    n_open = {person["name"]: person["open"] for person in site.study.status()["people"]}
-    assert n_open["ana"] == 0
-    assert n_open["ben"] > 14
+    assert token not in page_of(browser, "/lead/people")  # it is shown once
 
 
 def test_a_role_is_changed_after_it_was_asked(site: Site, lea: TestClient) -> None:
@@ -178,17 +143,24 @@ def test_a_role_is_changed_after_it_was_asked(site: Site, lea: TestClient) -> No
     assert '<option value="validator" selected>validator</option>' in html
 
 
-def test_somebody_is_seen_to_have_come_and_is_dismissed_once_after_it_was_asked(site: Site, lea: TestClient) -> None:
+def test_acts_on_a_person_are_asked_about_and_then_say_what_was_done(site: Site, lea: TestClient) -> None:
     give(*at_desk(site.study, "ana"), "appropriate")
     row = re.search(r'<tr><th scope="row">ana</th>.*?</tr>', page_of(lea, "/lead/people"), re.DOTALL)
     assert row
     assert row[0].count("<time datetime=") == 2  # consented and was seen
-    assert "What they answered (1) is withdrawn" in page_of(lea, "/lead/people/ana/dismiss")
-    assert "1 answer was set aside" in post(lea, "/lead/people/ana/dismiss")
-    assert is_retired(site, "ana")
     before = dump(site.study)
-    assert send(lea, "/lead/people/ana/dismiss").status_code == 409
+    for act, asked in {
+        "retire": "13 open pairs",
+        "hand-over": "empty for all 13",
+        "dismiss": "What they answered (1) is withdrawn",
+    }.items():
+        assert asked in page_of(lea, f"/lead/people/ana/{act}")
+    assert send(lea, "/lead/people/ana/hand-over", n="some", to="").status_code == 422
     assert dump(site.study) == before
+    assert "3 open assignments were taken back" in post(lea, "/lead/people/ana/hand-over", n="3", to="")
+    assert "1 answer was set aside" in post(lea, "/lead/people/ana/dismiss")
+    assert send(lea, "/lead/people/ana/dismiss").status_code == 409
+    assert "open assignments were taken back" in post(lea, "/lead/people/ben/retire")
 
 
 def test_names_of_all_kinds_have_their_pages_and_nobody_else(site: Site, lea: TestClient) -> None:
@@ -218,16 +190,10 @@ def test_people_shows_who_passed_the_pilot_and_leads_to_assigning_the_round(tmp_
     site.close()
 
 
-def test_what_somebody_said_about_themselves_is_forgotten_after_it_was_asked(serve: Serve) -> None:
-    site = serve("labelled")
-    browser, study = site.browser("lea"), site.study
-    study.access.consent(next(person.id for person in study.people if person.name == "ana"), {"age": "30"})
+def test_what_is_forgotten_and_what_is_kept_is_said_before(serve: Serve) -> None:
+    browser = serve("labelled").browser("lea")
     html = page_of(browser, "/lead/people/ana/forget")
     assert "<strong>Deleted for good:</strong> what ana said about themselves" in html
     assert "<strong>Kept:</strong> the pseudonym ana, their answers" in html
     assert "Backups and other copies" in html
     assert "what ana said about themselves was deleted, by lea" in post(browser, "/lead/people/ana/forget")
-    assert next(terms for terms in study.access.terms() if terms["name"] == "ana")["demographics"] in (None, {})
-    assert study.log()[-1].by == "lea"
-    assert send(browser, "/lead/people/nobody/forget").status_code == 404
-    assert send(site.browser("vera"), "/lead/people/ana/forget").status_code == 403

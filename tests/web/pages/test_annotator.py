@@ -15,12 +15,10 @@ from fastapi.testclient import TestClient
 from steps.online import give
 from steps.small import ANNOTATORS, NAMES, dump
 
-from fcpair.errors import InputError
 from fcpair.params import Annotate, Setup, Validate
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.web.context import HERE
-from fcpair.web.pages.participant import Particular, read_particulars
 from fcpair.web.server.static_files import FOLDER
 from web.conftest import Serve, Site, page_of, send
 
@@ -44,7 +42,6 @@ def site(serve: Serve) -> Site:
 
 @pytest.fixture
 def ana(site: Site) -> TestClient:
-    """The browser of ana, who has consented."""
     return site.browser("ana")
 
 
@@ -119,12 +116,6 @@ def test_the_welcome_says_what_the_study_is_and_asks_what_the_recipe_asks(site: 
     assert f'value="{TOPIC}"' in html
 
 
-def test_no_topics_are_asked_for_where_the_recipe_names_none(serve: Serve) -> None:
-    html = page_of(newcomer(serve("dealt")), "/welcome")
-    assert 'name="topic"' not in html
-    assert "About you" not in html
-
-
 @pytest.mark.parametrize(
     ("hs_name", "about_hate"), [("hate speech", True), ("Hateful post", True), ("question", False), ("", False)]
 )
@@ -137,6 +128,8 @@ def test_words_of_hate_are_said_only_where_the_hs_are_called_so(tmp_path: Path, 
         assert ("hateful, insulting" in html) is about_hate
         assert ("some may upset you" in html) is not about_hate
         assert "skip pairs or stop" in html
+        assert 'name="topic"' not in html  # which no recipe asks for
+        assert "About you" not in html
         send(browser, "/welcome", consent="yes")
         html = page_of(browser, "/thanks")
         assert ("answer hate" in html) is about_hate
@@ -147,11 +140,11 @@ def test_words_of_hate_are_said_only_where_the_hs_are_called_so(tmp_path: Path, 
 
 def test_consent_is_noted_with_what_was_said_and_no_more(site: Site, new: TestClient) -> None:
     assert new.post("/welcome", data={"consent": "yes", "said": ["", ""]}).status_code == 403  # without its token
-    assert not has(new, "consented")
-    page = send(new, "/welcome", consent="yes", said=["30 or more", " "], blurred="yes")
+    page = send(new, "/welcome", consent="yes", said=["30 or more", " "], blurred="yes", topic=TOPIC)
     assert (page.status_code, page.headers["location"]) == (303, "/annotate")
     assert has(new, "consented")
     assert has(new, "blurred")
+    assert new.get("/api/next").json()["tasks"] == []  # all are about the topic that was left out
     with closing(sqlite3.connect(site.study.place)) as connection:
         rows = connection.execute("SELECT name, demographics FROM person WHERE demographics <> '{}'").fetchall()
     assert rows == [("ana", '{"Age group": "30 or more"}')]
@@ -174,18 +167,6 @@ def test_what_is_missing_or_cannot_be_is_said_and_the_answers_stay_on_the_page(s
     assert all(words in page.text for words in typed)
     assert re.search(r'name="blurred"[^>]* checked', page.text)
     assert not has(new, "consented")
-
-
-def test_a_question_offers_its_options_or_takes_any_text() -> None:
-    particulars = [Particular("Age", ("18-29", "30 or more")), Particular("Language", ())]
-    assert read_particulars(("Age: 18-29 | 30 or more", "Language:")) == particulars
-    with pytest.raises(InputError, match="`40` is not an answer to `Age`"):
-        read_particulars(("Age: 18-29",), ["40"])
-
-
-def test_topics_can_be_opted_out_of_at_once(new: TestClient) -> None:
-    send(new, "/welcome", consent="yes", said=["", ""], topic=TOPIC)
-    assert new.get("/api/next").json()["tasks"] == []
 
 
 def test_settings_change_the_blur_and_the_topics_and_show_them(site: Site, ana: TestClient) -> None:

@@ -14,8 +14,6 @@ from httpx2 import Response
 from steps import forms
 
 from fcpair.params import Annotate
-from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.records import Role
 from fcpair.study import Study
 from web.conftest import Site
 
@@ -24,7 +22,6 @@ TEXT = "Most of them pay for the road like anybody else."
 
 @pytest.fixture
 def site(forms_study: Path, tmp_path: Path) -> Iterator[Site]:
-    """The study of all kinds of forms."""
     with closing(Site(Study(shutil.copy(forms_study, tmp_path / "study.db")), Annotate())) as opened:
         yield opened
 
@@ -35,7 +32,6 @@ def tasks(machine: TestClient, path: str = "/api/next", n: int = 1) -> list[dict
 
 
 def answer(site: Site, machine: TestClient, given: Any) -> Response:
-    """Answer the next cell."""
     about = {"request_id": site.new_request(), "assignment_id": tasks(machine)[0]["assignment_id"]}
     return machine.post("/api/judgements", json={**about, "answer": given})
 
@@ -86,34 +82,3 @@ def test_each_is_told_the_forms_of_their_role(site: Site) -> None:
     no_words |= {"single_column": False, "calibration": "", "qualifies": False}
     assert asked == {**sides, "form": [scale], "screen": "row", "blind": False, **no_words}
     assert 'data-ahead="50"' in site.browser("rae").get("/annotate").text
-
-
-WRITE = GridPlan(
-    name="write",
-    rows=SidePlan(names=forms.ROWS),
-    columns=SidePlan(names=("facts", "humour")),
-    rounds=(RoundPlan(name="write", form=forms.WRITE, role="writer"),),
-)
-RATE = GridPlan(
-    name="rate",
-    rows=SidePlan(names=forms.ROWS),
-    columns=SidePlan(names=("fluent", "specific")),
-    rounds=(RoundPlan(name="rate", form=forms.RATE, role="rater", screen="row"),),
-)
-
-
-@pytest.mark.parametrize("plans", [(WRITE,), (WRITE, RATE), (RATE, WRITE)], ids=["text", "scale last", "text last"])
-def test_a_study_of_planned_grids_is_served_to_everybody(tmp_path: Path, plans: tuple[GridPlan, ...]) -> None:
-    study = Study.create(tmp_path / "planned.db", grids=plans)
-    study.add_people(["wren"], Role.WRITER)
-    study.add_people(["rae"], Role.RATER)
-    for plan in plans:
-        study.grid(plan.name).pair()
-        study.grid(plan.name).assign_round()
-    with closing(Site(study, Annotate())) as site:
-        assert answer(site, site.machine("wren"), {"text": TEXT, "types": []}).status_code == 200
-        for who, path in (("wren", "/annotate"), ("rae", "/annotate"), ("judy", "/adjudicate"), ("lea", "/lead")):
-            shown = site.browser(who).get(path)
-            nothing_yet = who == "judy"  # no grid has a policy
-            assert shown.status_code == (409 if nothing_yet else 200), (who, path)
-            assert ("There is nothing to decide in this study yet" in shown.text) is nothing_yet

@@ -128,7 +128,6 @@ class Server:
             assert done.wait(PATIENCE_S)
 
     def begin_to_end(self) -> None:
-        """Tell the server to end."""
         self._server.should_exit = True
         self.go_on(TICK_S)
 
@@ -141,7 +140,6 @@ class Server:
         return self._loop.time() - begun
 
     def close(self) -> None:
-        """Close all connections, and end."""
         for one in self._sockets:
             one.close()
         if not self._loop.is_closed():

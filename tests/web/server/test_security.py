@@ -57,7 +57,6 @@ def test_static_files_are_kept_as_long_as_their_version_is_asked_for(site: Site)
 
 
 def ask(app: Any, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is sent in answer to these ASGI messages."""
     sent: list[dict[str, Any]] = []
     left = iter(messages)
 
@@ -101,7 +100,6 @@ def fail(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception], None]:
 
 
 def blur(site: Site) -> tuple[Response, Response]:
-    """The answers of the API and of the page."""
     client = site.machine("ana")
     return client.put("/api/settings", json={"blurred": True}), client.post("/settings", data={"blurred": "1"})
 

@@ -65,7 +65,6 @@ def the_looker(server: Served) -> psutil.Process:
 
 
 def loaded(pid: int) -> set[str]:
-    """Which heavy libraries a process has loaded."""
     maps = Path(f"/proc/{pid}/maps").read_text()
     return {name for name in HEAVY if f"/{name}/" in maps}
 
@@ -79,7 +78,6 @@ def has_ended(process: psutil.Process, within_s: float = 10) -> bool:
 
 
 def mapped_libraries(pid: int) -> list[str]:
-    """The shared libraries that a process has loaded."""
     return re.findall(r"\S+\.so\b\S*$", Path(f"/proc/{pid}/maps").read_text(), re.MULTILINE)
 
 

@@ -56,7 +56,6 @@ def proposed(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def keep_reply(row: str, reply: str) -> None:
-    """Have the service's reply to a row in the cache."""
     chat = Chat("tiny", "Answer {row}")
     cache_answer(chat.request(Cell(row, "far", f"Answer {row}")), Reply(reply, "tiny"), None)
 

@@ -1,10 +1,11 @@
-"""`describe`, `split`, `measure` and `classify` on plain files and on a round, without touching either."""
+"""`describe`, `split`, `measure`, `classify`, `ratings` and `correlate` on plain files and on a round."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,11 @@ from models.test_multilabel import NAMES, named
 
 from cli.conftest import At, Fcpair, rows_of
 from fcpair.files.tables.tabular import read_table
+from fcpair.params import Simulate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.records import Role
+from fcpair.study import Study
 
-ROOT = Path(__file__).parents[3]
 ROWS = """hs,cn,kind,target
 They park badly.,Who says so?,question,cyclists
 They are late.,Come and have tea.,Kind; joke,drinkers
@@ -72,6 +76,10 @@ def table(tmp_path: Path) -> Path:
 def written(path: Path, content: str) -> Path:
     path.write_text(content, "utf-8")
     return path
+
+
+def write_lines(path: Path, rows: list[str]) -> Path:
+    return written(path, "\n".join(rows) + "\n")
 
 
 @pytest.mark.parametrize("command", REFUSED)
@@ -200,7 +208,7 @@ def test_a_round_of_a_study_is_described_and_split(fcpair: Fcpair, at: At) -> No
 @pytest.fixture
 def texts(tmp_path: Path) -> Path:
     lines = ["hs,cn,gold,kind", "x,We drink tea,We drink tea,facts", "x,We bake bread,Cats,humor", "y,,Tea,facts"]
-    return written(tmp_path / "texts.csv", "\n".join(lines) + "\n")
+    return write_lines(tmp_path / "texts.csv", lines)
 
 
 def test_a_file_is_measured_without_a_study_and_figures_say_what_they_rest_on(fcpair: Fcpair, texts: Path) -> None:
@@ -249,14 +257,14 @@ def test_the_texts_of_a_round_are_measured(fcpair: Fcpair, study: Path, walked: 
 
 @pytest.fixture
 def types(tmp_path: Path) -> Path:
-    lines = (
+    lines = [
         "hs,reply,type,more,guessed",
         'h1,Tea is older than you think.,facts,,"facts; question"',
         "h1,Have you tried it?,question,humour,question",
         "h2,My cat agrees.,humour,,",
         'h2,It says so in the almanac.,facts,humour,"[""facts"", ""humour""]"',
-    )
-    return written(tmp_path / "types.csv", "\n".join(lines) + "\n")
+    ]
+    return write_lines(tmp_path / "types.csv", lines)
 
 
 def test_classified_rows_are_counted_and_scored_in_every_format(types: Path, fcpair: Fcpair) -> None:
@@ -293,3 +301,85 @@ def test_a_model_on_this_machine_predicts(types: Path, tmp_path: Path, fcpair: F
     assert sum(one["n_predicted"] for one in found["per_label"]) > 0
     (few,) = fcpair.json(*words, "--threshold", "0.999")["classified"]
     assert few["n_no_prediction"] == 4
+
+
+# -- ratings and correlate
+
+REPLIES = tuple(f"A mild reply about the weather, number {at}." for at in range(8))
+PLAN = GridPlan(
+    "rate",
+    SidePlan(names=REPLIES),
+    SidePlan(names=("fluency", "tone")),
+    (RoundPlan("rate", "rating: scale(1,5,0.5)", "rater", answers=2, screen="row"),),
+)
+
+
+@pytest.fixture
+def dealt(study: Path) -> Path:
+    """Eight replies on two criteria, dealt to two raters."""
+    with closing(Study.create(study, grids=[PLAN])) as opened:
+        opened.grid().pair()
+        opened.add_people(["ana", "ben"], Role.RATER)
+        opened.grid().assign_round()
+    return study
+
+
+def test_ratings_of_a_round_are_averaged_by_criterion_and_rater(dealt: Path, fcpair: Fcpair) -> None:
+    with closing(Study(dealt)) as opened:
+        opened.grid().simulate(Simulate(seed=2, skips=0.0))
+        given = opened.grid().answers()
+    words = ("ratings", "--rating", "rating", "--criterion", "column", "--text", "row", "--resamples", "200")
+    found = fcpair.json(*words)
+    assert "SIMULATED" in found["simulated"]
+    means = given.assign(rating=given["rating"].astype(float)).groupby(["column", "by"])["rating"].mean()
+    for one in found["ratings"]:
+        own = means[one["criterion"]]
+        assert {rater["name"]: rater["value"] for rater in one["raters"]} == pytest.approx(own.to_dict())
+        assert one["mean"]["value"] == pytest.approx(own.mean())
+    assert "fluency: 32 ratings by 2 raters" in fcpair(*words).stdout
+
+
+def test_a_rating_off_the_scale_is_refused_and_the_study_untouched(dealt: Path, tmp_path: Path, fcpair: Fcpair) -> None:
+    before = dealt.read_bytes()
+    for rating, problem in {
+        "2.25": "`2.25` is between the steps of the scale; the nearest are 2 and 2.5",
+        "6": "`6` is outside of the scale",
+    }.items():
+        path = write_lines(tmp_path / "answers.csv", ["cell,by,rating", "1,ana,4.5", f"2,ana,{rating}"])
+        assert f"{path}:3: {problem}" in fcpair.refusal("answers", "import", path)
+    with closing(Study(dealt)) as opened:
+        assert opened.grid().answers().empty
+    assert dealt.read_bytes() == before
+
+
+def test_ratings_of_a_file_have_their_sources(tmp_path: Path, fcpair: Fcpair) -> None:
+    rated = "mild,A1,1,4 mild,A2,1,5 mild,A1,2,3 mild,A2,2,3 bold,A1,3,1 bold,A1,4,2"
+    path = write_lines(tmp_path / "rated.csv", ["model,who,id,fluency", *rated.split()])
+    words = ("ratings", path, "--rating", "fluency", "--source", "model", "--rater", "who", "--text", "id")
+    assert [(row["source"], row["figure"], row["n"], row["value"]) for row in fcpair.csv(*words)] == [
+        ("bold", "A1", "2", "1.5"),
+        ("bold", "mean", "2", "1.5"),
+        ("mild", "A1", "2", "3.5"),
+        ("mild", "A2", "2", "4.0"),
+        ("mild", "mean", "2", "3.75"),
+    ]
+
+
+def test_texts_picked_by_the_extremes_of_a_measure_are_warned_about_by_type(tmp_path: Path, fcpair: Fcpair) -> None:
+    everything = [f"{at},{at / 10},{'facts' if at % 2 else 'humour'}" for at in range(100)]
+    write_lines(tmp_path / "all.csv", ["id,score,type", *everything])
+    facts = [row for row in everything if row.endswith("facts")]
+    some = [*facts[:8], *facts[-8:], *[row for row in everything if row.endswith("humour")][::3]]
+    rated = [f"{row},{who},{1 + (int(row.split(',')[0]) * 7 + at) % 5}" for row in some for at, who in enumerate("xy")]
+    path = write_lines(tmp_path / "rated.csv", ["id,score,type,who,rating", *rated])
+    words = ("correlate", path, "--score", "score", "--rating", "rating", "--text", "id", "--rater", "who")
+    result = fcpair(*words, "--by", "type", "--population", tmp_path / "all.csv", "--resamples", "200")
+    assert "Warning: type facts: the texts look picked by the extremes of the measure: 0 of 16" in result.stderr
+    assert "humour: the texts" not in result.stderr
+    assert "score and mean rating: 33 texts, 66 ratings by 2 raters" in result.stdout
+    found = fcpair.json(*words, "--by", "type")["correlated"]
+    assert [(one["of"], one["n"], one["picked"]["test"]) for one in found] == [
+        (None, 33, "gap"),
+        ("facts", 16, "gap"),
+        ("humour", 17, "gap"),
+    ]

@@ -15,11 +15,11 @@ from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.start_draft import BegunDraft
 from fcpair.study import Study
-from web.start.test_draft_pages import CORPUS, Starting, alert, empty, lead, location, nobody_else
+from web.test_start import CORPUS, Starting, alert, empty, lead, location, nobody_else
 
 __all__ = ["empty", "lead", "nobody_else"]  # fixtures
 
-STATEMENTS = Path(__file__).parents[3] / "examples" / "survey-statements.csv"
+STATEMENTS = Path(__file__).parents[2] / "examples" / "survey-statements.csv"
 N_STATEMENTS = 8
 SURVEY = {
     "questions": "Have you heard this said?\n\nDo you believe it?",
@@ -35,7 +35,6 @@ def upload(lead: Starting) -> None:
 
 
 def take_steps(lead: Starting) -> None:
-    """All steps but the last."""
     upload(lead)
     assert location(lead.post("statements", act="save", statement="statement", title="Mild")) == "/lead/start/survey"
     assert location(lead.post("survey", **SURVEY)) == "/lead/start/people"

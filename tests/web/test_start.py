@@ -22,7 +22,7 @@ from fcpair.steps.oversight.study_start import StudyStart
 from fcpair.study import Study
 from web.conftest import Site, csrf_of
 
-CORPUS = Path(__file__).parents[3] / "examples" / "corpus.csv"
+CORPUS = Path(__file__).parents[2] / "examples" / "corpus.csv"
 COLUMNS = {
     **{"hs": "hs", "cn": "cn", "title": "Mild prejudices", "hs_name": "statement", "cn_name": "reply"},
     **{"label_0": "misses it", "label_1": "unclear", "label_2": "answers it"},
@@ -60,7 +60,6 @@ class Starting:
         return self.client.get(f"/lead/start/{step}")
 
     def take_steps(self) -> None:
-        """All steps but the last."""
         assert self.upload(CORPUS.read_bytes()).status_code == 200
         assert self.post("columns", act="save", **COLUMNS).status_code == 303
         assert self.post("plan", **PLAN).status_code == 303
@@ -68,7 +67,6 @@ class Starting:
         assert self.post("guidelines", act="save", body="# Rules\n\nBe kind.").status_code == 303
 
     def build(self) -> None:
-        """The last step."""
         assert self.post("begin").status_code == 303
         until(lambda: not self.site.app.state.builder.state.is_running)
 
@@ -194,12 +192,16 @@ def test_a_file_for_which_the_disk_has_no_room_is_refused_in_words(lead: Startin
     assert list(StudyStart(lead.site.study).folder.iterdir()) == []
 
 
-def test_the_rows_are_shown_with_their_numbers(lead: Starting) -> None:
+def test_the_rows_are_shown_with_their_numbers_and_conan_is_known_by_its_columns(lead: Starting) -> None:
     lead.upload(CORPUS.read_bytes())
     page = lead.get("columns").text
     assert "155 rows, 42 distinct" in page
     assert page.count('class="start-pair"') == 20
     assert 'dir="rtl"' in lead.post("columns", act="show", **{**COLUMNS, "language": "fa"}).text
+    lead.upload(b"cn_id,hateSpeech,counterSpeech\nEN1,a,b\nIT1,c,d\n")
+    page = lead.get("columns").text
+    assert "the columns of CONAN" in page
+    assert "1 row, 1 distinct" in page
 
 
 def test_columns_that_cannot_be_read_are_named_with_their_lines(lead: Starting) -> None:
@@ -233,13 +235,6 @@ def test_a_second_table_without_the_columns_has_them_guessed_anew(lead: Starting
     assert "does not have the columns that were chosen before" in page
     assert '<option value="query" selected>' in page
     assert location(lead.get("people")) == "/lead/start/plan"
-
-
-def test_conan_is_known_by_its_columns(lead: Starting) -> None:
-    lead.upload(b"cn_id,hateSpeech,counterSpeech\nEN1,a,b\nIT1,c,d\n")
-    page = lead.get("columns").text
-    assert "the columns of CONAN" in page
-    assert "1 row, 1 distinct" in page
 
 
 def test_the_figures_follow_the_form(lead: Starting) -> None:

@@ -1,9 +1,12 @@
-"""KoBBQ's templates, expanded: the counts that were printed, and the samples that were tested."""
+"""Templates of BBQ and KoBBQ, expanded: the counts that were printed, and the items that were released or tested."""
 
 from __future__ import annotations
 
 import ast
 import csv
+import gzip
+import json
+import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +17,9 @@ import pytest
 
 from fcpair.bias.items import expand, n_items
 from fcpair.errors import InputError
+from fcpair.files.surveys import bbq
 from fcpair.files.surveys.bbq import KOBBQ_COLUMNS, read_kobbq
+from fcpair.files.surveys.templates import read_templates
 
 PRINTED = {
     **{"Age": 3608, "Gender_identity": 768, "Physical_appearance": 4040, "SES": 6928, "Sexual_orientation": 552},
@@ -118,3 +123,42 @@ def test_options_that_coincide_are_found(tmp_path: Path) -> None:
     same = written(tmp_path, Biased_question_answer="the [N1: northerner, Southerner]")
     message = "templates:3: options coincide, for instance with N1=old northerner; N2=southerner"
     assert [str(finding) for finding in expand(read_kobbq(same)[0], "templates").findings] == [message]
+
+
+# -- BBQ
+
+
+@pytest.mark.parametrize(("category", "n"), [("Age", 3680), ("Disability_status", 1556)])
+def test_the_released_items_are_among_ours_word_for_word(data: Path, category: str, n: int) -> None:
+    templates, _ = read_templates(data / "bbq" / f"templates_{category}.csv", "bbq")
+    frame = expand(templates, "t").frame
+    ours = set(zip(frame["context"], frame["question"], strict=True))
+    with gzip.open(data / "bbq" / f"preds_{category}.jsonl.gz") as file:
+        rows = [json.loads(line) for line in file]
+    theirs = [(" ".join(row["context"].split()), " ".join(row["question"].split())) for row in rows]
+    assert (len(theirs), [one for one in theirs if one not in ours]) == (n, [])
+
+
+def test_templates_whose_names_are_in_another_file_are_refused(data: Path) -> None:
+    with pytest.raises(InputError, match="the names of these templates are in BBQ's vocabulary"):
+        read_templates(data / "bbq" / "templates_Religion.csv", "bbq")
+
+
+LONG = (
+    *("A", "A1:[", "A1 :", "[A1:", " a", "{{A", "[A1 ", "A1 ", "A1:[:", "{{A1}}", "[A1: x]", "[A1:" + " " * 100),
+    "A" * 50 + "1:",
+)
+
+
+@pytest.mark.parametrize("piece", LONG)
+def test_a_long_cell_is_read_in_no_time(tmp_path: Path, piece: str) -> None:
+    """200 KB took 40 s and more, as every beginning was tried to the end."""
+    cell = piece * (200_000 // len(piece))
+    for reader, columns in {"bbq": (*bbq.COLUMNS, *bbq.NAMES), "kobbq": bbq.KOBBQ_COLUMNS}.items():
+        path = tmp_path / f"{reader}.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([columns, [cell] * len(columns)])
+        begun = time.process_time()
+        with pytest.raises(InputError):
+            read_templates(path, reader)
+        assert time.process_time() - begun < 5

@@ -140,20 +140,6 @@ def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair
         assert "has other texts" in fcpair("labels", "import", elsewhere, "--grid", "rate", code=2).output
 
 
-def test_who_decides_online_takes_and_gives_numbers(rate: Grid) -> None:
-    study = Study._of(rate._store)
-    ada = admit(study, "ada")
-    case = AdjudicationQueue(rate).next(ada.id)
-    assert case is not None
-    assert 1 <= case.cell_id <= 12
-    ruling = DecisionRequest("r1", case.cell_id, "4", seen_decision_id=case.decision_id, seen_answer_id=case.answer_id)
-    kept = AdjudicationQueue(rate).decide(ada.id, ruling)
-    assert kept["cell_id"] == case.cell_id == AdjudicationQueue(rate).decisions(ada.id)[0].cell_id
-    assert AdjudicationQueue(rate).decide(ada.id, ruling) == kept
-    assert AdjudicationQueue(rate).undo(ada.id, case.cell_id, "r2")["cell_id"] == case.cell_id
-    assert case.cell_id in rate.waiting_pairs()
-
-
 def test_the_doctor_names_the_grid_where_there_are_several(rate: Grid, fcpair: Fcpair, study: Path) -> None:
     number = PACKED * 2 + 3
     with closing(sqlite3.connect(study)) as connection, connection:

@@ -16,7 +16,6 @@ Walked = Callable[[str], Path]
 
 @pytest.fixture
 def example(walked: Walked, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Study]:
-    """The study of an example recipe, in the place of the test's own."""
     monkeypatch.chdir(tmp_path)
     return lambda name: Study(shutil.copy(walked(name), study))
 
