@@ -46,8 +46,7 @@ def discounts(k: int) -> Floats:
 def ideal_gain_of_counts(counts: Ints, k: int) -> Floats:
     """The discounted gain of `counts` pairs on top, cut at `k`, shape as given."""
     n_gained = np.minimum(counts, k)
-    sums = np.concatenate(([0.0], np.cumsum(discounts(n_gained.max(initial=0)))))
-    return np.asarray(sums[n_gained])
+    return np.concatenate(([0.0], np.cumsum(discounts(n_gained.max(initial=0)))))[n_gained]
 
 
 def ideal_gain(graded: Graded, k: int) -> Floats:
@@ -59,11 +58,6 @@ def gain(graded: Graded, k: int) -> Floats:
     """The discounted gain of the first `k` ranks, each grade being its gain, shape `(n_hs,)`."""
     top = graded.at_ranks[:, :k]
     return np.asarray(top @ discounts(top.shape[1]))
-
-
-def mean_gain(graded: Graded, n_pool: Ints) -> Floats:
-    """The mean grade over the pool, shape `(n_hs,)`."""
-    return np.divide(graded.counts @ graded.steps, n_pool, out=np.zeros(len(n_pool)), where=n_pool > 0)
 
 
 def lowest_ndcg(graded: Graded, unjudged: Bools, n_below: Ints, k: int) -> Floats:
@@ -180,19 +174,16 @@ def drop_unjudged(judged: Judged) -> Judged:
 
     Sakai 2007, https://doi.org/10.1145/1277741.1277756.
     """
-    unjudged = judged.labels == UNJUDGED
+    unjudged, graded = judged.labels == UNJUDGED, judged.graded
     order = np.argsort(unjudged, axis=1, kind="stable")
     labels = np.take_along_axis(np.where(unjudged, np.int8(ABSENT), judged.labels), order, axis=1)
-    graded = judged.graded
-    if graded:
-        graded = replace(graded, at_ranks=np.take_along_axis(graded.at_ranks, order, axis=1))
+    graded = graded and replace(graded, at_ranks=np.take_along_axis(graded.at_ranks, order, axis=1))
     return replace(judged, labels=labels, n_unjudged=np.zeros_like(judged.n_unjudged), graded=graded)
 
 
 def select_hs(judged: Judged, rows: Bools | Ints) -> Judged:
     """The same for some of the HS only."""
     graded = judged.graded
-    if graded:
-        graded = replace(graded, at_ranks=graded.at_ranks[rows], counts=graded.counts[rows])
+    graded = graded and replace(graded, at_ranks=graded.at_ranks[rows], counts=graded.counts[rows])
     counts = (judged.n_positive[rows], judged.n_negative[rows], judged.n_unjudged[rows])
     return Judged(judged.labels[rows], *counts, graded)

@@ -26,7 +26,6 @@ from fcpair.evaluate.judged_rankings import (
     gain,
     ideal_gain,
     ideal_gain_of_counts,
-    mean_gain,
 )
 from fcpair.stages.questions.named_values import NamedValue, parse_named
 from fcpair.stages.stats.rating_counts import ratio
@@ -53,8 +52,8 @@ class Measure(NamedValue):
 
     @property
     def depth(self) -> int | None:
-        """Number of ranks that the measure reads; None for all."""
-        return None
+        """Number of ranks that the measure reads, the `k` of a cut; None for all."""
+        return getattr(self, "k", None)
 
     def score_range(self, judged: Judged) -> tuple[float, float]:
         """The least and the greatest value that rankings could give to these HS."""
@@ -87,11 +86,6 @@ class CutMeasure(Measure):
 
     def __str__(self) -> str:
         return f"{self.short_name}@{self.k}"
-
-    @property
-    def depth(self) -> int | None:
-        """The first `k` ranks."""
-        return self.k
 
 
 _CUT = re.compile(r"\s*(.*?)\s*@\s*([0-9]{1,18})\s*", re.DOTALL)
@@ -157,8 +151,9 @@ class NDCG(CutMeasure):
     def _expected(self, pool: Judged) -> Floats:
         ranks, there = _ranks_in_pool(pool, self.k)
         share, best = _positive_rate(pool), ideal_gain_of_counts(pool.n_positive, self.k)
-        if pool.graded:
-            share, best = mean_gain(pool.graded, pool.n_pool), ideal_gain(pool.graded, self.k)
+        if pool.graded:  # every rank has the mean grade of the pool
+            share = ratio(pool.graded.counts @ pool.graded.steps, pool.n_pool, 0.0)
+            best = ideal_gain(pool.graded, self.k)
         return share * ratio(there @ discounts(len(ranks)), best, 0.0)
 
 
@@ -186,9 +181,8 @@ class MAP(CutMeasure):
 
     def _expected(self, pool: Judged) -> Floats:
         ranks, there = _ranks_in_pool(pool, self.k)
-        # that another rank is positive when this one is
-        also = ratio(pool.n_positive - 1, pool.n_pool - 1, 0.0)[:, None]
-        precision = (1 + (ranks - 1) * also) / ranks
+        # with the probability that another rank is positive when this one is
+        precision = (1 + (ranks - 1) * ratio(pool.n_positive - 1, pool.n_pool - 1, 0.0)[:, None]) / ranks
         return _positive_rate(pool) * ratio((precision * there).sum(axis=1), self.divisor(pool.n_positive), 0.0)
 
 

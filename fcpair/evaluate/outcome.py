@@ -182,10 +182,8 @@ class Outcome(Plotted):
 
 def undefined_reason(n: int) -> str | None:
     """The reason why a mean over so many HS, or its interval, is undefined."""
-    if not n:
-        return NO_HS
-    if n >= LEAST_HS:
-        return None
+    if not n or n >= LEAST_HS:
+        return None if n else NO_HS
     return say_number(
         "%(n)s HS gives no interval; it takes %(least)s or more",
         "%(n)s HS give no interval; it takes %(least)s or more",
@@ -199,7 +197,7 @@ Row = TypeVar("Row", Score, Spread)
 
 def group_by_system(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     """The rows of each system under its name; those of a random order under one that says what they are."""
-    kinds = dict.fromkeys(_random_systems(rows), ", one draw")
+    kinds = dict.fromkeys((row.system for row in rows if row.expected), ", one draw")
     groups = groupby(
         rows, key=lambda row: row.system + (", expectation" if row.expected else kinds.get(row.system, ""))
     )
@@ -208,9 +206,5 @@ def group_by_system(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
 
 def drop_random_draws(rows: Sequence[Row]) -> list[Row]:
     """The rows, of a system that ranks at random only those of its exact expectation."""
-    random_systems = _random_systems(rows)
+    random_systems = {row.system for row in rows if row.expected}
     return [row for row in rows if row.expected or row.system not in random_systems]
-
-
-def _random_systems(rows: Sequence[Row]) -> set[str]:
-    return {row.system for row in rows if row.expected}

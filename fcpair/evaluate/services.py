@@ -180,28 +180,24 @@ def cost_of(requests: Sequence[Request | None]) -> Cost:
 
 def pick_notes(choices: Mapping[int, Picks], id_scope: str) -> Iterator[str]:
     """Yield notes that a reader needs on choices, by the ids of their HS; `id_scope` says what an unknown id is not."""
-    n_named, n_answers = sum(len(choice.at) for choice in choices.values()), len(choices)
-    consequence = "each keeps its rank and counts as wrong"
-    unknown = {hs: ", ".join(choice.unknown) for hs, choice in choices.items() if choice.unknown}
-    repeated = {hs: ", ".join(choice.repeated) for hs, choice in choices.items() if choice.repeated}
-    beyond = {hs: f"{choice.beyond} more" for hs, choice in choices.items() if choice.beyond}
-    if unknown:
-        n = sum(len(choice.unknown) for choice in choices.values())
-        yield f"named ids that are not {id_scope}: {n} of {n_named} ({format_examples(unknown)}); {consequence}"
-    if repeated:
-        n = sum(len(choice.repeated) for choice in choices.values())
-        yield f"ids that are named again for the same HS: {n} of {n_named} ({format_examples(repeated)}); {consequence}"
-    if beyond:
-        yield (
-            f"answers that name more than was asked for: {len(beyond)} of {n_answers} ({format_examples(beyond)}); "
-            "ignored"
-        )
+    n_named = sum(len(choice.at) for choice in choices.values())
+    wrong = {
+        f"named ids that are not {id_scope}": {hs: choice.unknown for hs, choice in choices.items()},
+        "ids that are named again for the same HS": {hs: choice.repeated for hs, choice in choices.items()},
+    }
+    for what, by_hs in wrong.items():
+        if n := sum(map(len, by_hs.values())):
+            examples = format_examples({hs: ", ".join(ids) for hs, ids in by_hs.items() if ids})
+            yield f"{what}: {n} of {n_named} ({examples}); each keeps its rank and counts as wrong"
+    if beyond := {hs: f"{choice.beyond} more" for hs, choice in choices.items() if choice.beyond}:
+        n_more = f"{len(beyond)} of {len(choices)}"
+        yield f"answers that name more than was asked for: {n_more} ({format_examples(beyond)}); ignored"
 
 
 def format_examples(text_by_hs: Mapping[int, str]) -> str:
     """The first few of what was found, by the ids of the HS."""
     named = [f"HS {hs}: {what}" for hs, what in list(text_by_hs.items())[:EXAMPLES]]
-    return "; ".join([*named, *(["..."] if len(text_by_hs) > EXAMPLES else [])])
+    return "; ".join([*named, *["..."] * (len(text_by_hs) > EXAMPLES)])
 
 
 def _message_text(payload: Any) -> str:
@@ -246,10 +242,8 @@ class Embed(System):
         vectors = np.array([replies[text].said for text in (*search.hs, *search.cn)], np.float64)
         vectors /= np.abs(vectors).max(axis=1, keepdims=True)
         units = np.stack([(vector / np.linalg.norm(vector)).astype(np.float32) for vector in vectors])
-        scores = cosines(units[: len(search.hs)], units[len(search.hs) :])
-        return Ranking(
-            *sort_by_score(scores), model=model_record(self.of, (answer.model for answer in replies.values()))
-        )
+        ranked = sort_by_score(cosines(units[: len(search.hs)], units[len(search.hs) :]))
+        return Ranking(*ranked, model=model_record(self.of, (answer.model for answer in replies.values())))
 
     def cost(self, search: Search) -> Cost:
         """Cost of embedding the texts whose vectors are not kept yet, in requests of 64 texts."""

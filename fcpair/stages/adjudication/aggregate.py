@@ -1,6 +1,4 @@
-"""Several label models on the same labels: classes, doubt, people's errors, and how often people's decisions agree.
-
-A model never decides: nothing here is an adjudication, and no tier rests on it.
+"""Several label models on the same labels. A model never decides: nothing here is an adjudication, no tier rests on it.
 """
 
 from __future__ import annotations
@@ -50,8 +48,8 @@ class PersonErrors:
     """A person's labels of pairs of each true class, as a model estimates them.
 
     `expected[k][l]` is the expected number of their labels `l` on pairs of the true class `k`, of the `n_shared` labels
-    on pairs that somebody else labelled too: elsewhere the model has their word alone. `shares[k]` has the shares of
-    these, or is None where they are fewer than LEAST_LABELS.
+    on pairs that somebody else labelled too. `shares[k]` has the shares of these; None where they are fewer than
+    LEAST_LABELS.
     """
 
     person: str
@@ -69,10 +67,9 @@ class PersonErrors:
 
 @dataclass(frozen=True, repr=False)
 class LabelModel(Result):
-    """One model: `probability`, `(n_pairs, n_classes)`, of each class of each pair; each row sums to 1.
-
-    `pairs` has the numbers of the pairs, `n_labels` how many labels each has. `steps` of EM, and whether it has
-    `converged`; None where the model does not say. `checks` has the shares of pairs on which people say the same.
+    """One model: `probability`, `(n_pairs, n_classes)`, of each class of each pair, and `n_labels` of each of `pairs`.
+    `steps` of EM, and whether it has `converged`; None where the model does not say. `checks` has the shares of pairs
+    on which people say the same.
     """
 
     model: str
@@ -101,9 +98,8 @@ class LabelModel(Result):
         return int((self.leads.sum(axis=1) > 1).sum())
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each pair: `model`, `pair`, `n_labels`, `label` (empty: a tie), `tied`, `doubt`, probabilities.
-
-        `tied` has the classes that are equally probable. The probability of the class `x` is in the column `p_x`.
+        """A row for each pair: `model`, `pair`, `n_labels`, `label` (empty: a tie), `tied` (the classes that are
+        equally probable), `doubt`, and for each class `x` its probability `p_x`.
         """
         columns = (*PAIR_COLUMNS, *(f"p_{name}" for name in self.classes))
         values = zip(self.pairs, self.n_labels.tolist(), self.leads, self.doubt, self.probability, strict=True)
@@ -145,8 +141,8 @@ class LabelModel(Result):
 class Aggregation(Result):
     """Estimates of label models from the labels of one round; none of them is a decision.
 
-    `n_labels` definite labels are on `n_pairs` pairs, of which `n_single` have one. `n_left_out` pairs have labels, but
-    no definite one, and are in no model. `cautions` say what the models cannot know from these labels.
+    Of `n_pairs` pairs with definite labels, `n_single` have one. `n_left_out` pairs have only others, and are in no
+    model. `cautions` say what the models cannot know from these labels.
     """
 
     classes: tuple[str, ...]
@@ -167,17 +163,14 @@ class Aggregation(Result):
         return (row for model in self.models for row in model.rows())
 
     def people(self) -> pd.DataFrame:
-        """A row for each person, true class and label of each model.
-
-        Columns: `model`, `person`, `true`, `n` (their expected labels on pairs of that class), `label`, `expected` (of
-        these), `share`, and in `note` why there is none.
+        """A row for each person, true class and label of each model: `model`, `person`, `true`, `n` (their expected
+        labels on pairs of that class), `label`, `expected` (of these), `share`, and in `note` why there is none.
         """
         return frame_of((row for model in self.models for row in model.person_rows()), PERSON_COLUMNS)
 
     def checks(self) -> pd.DataFrame:
-        """A row for each model and what it is compared with; it is right on the share `value` of the `n` pairs.
-
-        Columns: `model`, `against`, `value`, `low`, `high`, `n`, `undefined`, `note`.
+        """A row for each model and what it is compared with; it is right on the share `value` of the `n` pairs:
+        `model`, `against`, `value`, `low`, `high`, `n`, `undefined`, `note`.
         """
         return frame_of((row for model in self.models for row in model.check_rows()), CHECK_COLUMNS)
 
@@ -213,9 +206,8 @@ def check_models(models: Sequence[str]) -> tuple[str, ...]:
 
 
 def prepare_labels(cell_id: Ints, annotator: Ints, code: Ints, question: Closed) -> LabelData:
-    """Prepare labels, `(n_labels,)` each and in any order, for models; indefinite ones are left out.
-
-    Raises InputError where no model says anything: without definite labels, with those of one annotator or class.
+    """Prepare labels, `(n_labels,)` each and in any order, for models; indefinite ones are left out. Raises InputError
+    where no model says anything: without definite labels, with those of one annotator or class.
     """
     is_definite = np.isin(code, question.definite)
     order = np.lexsort((annotator[is_definite], cell_id[is_definite]))
@@ -255,10 +247,9 @@ def compute_aggregation(
     seed: int = 0,
     n_left_out: int = 0,
 ) -> Aggregation:
-    """Fit `models` of LABEL_MODELS to labels, and compare them with `references`, what people have decided.
-
-    `people` are the names of `labels.annotators`, `pairs` the numbers of `labels.cell_ids`; `n_left_out` pairs have no
-    definite label, which is reported. `seed` is of MACE's first numbers.
+    """Fit `models` of LABEL_MODELS to labels, and compare them with `references`, what people have decided. `people`
+    are the names of `labels.annotators`, `pairs` the numbers of `labels.cell_ids`; `n_left_out` pairs have no definite
+    label.
     """
     table = labels.table
     classes = tuple(question[code].name for code in labels.codes.tolist())
@@ -286,8 +277,8 @@ def compute_aggregation(
 
 
 def doubt_of(probability: Floats) -> Floats:
-    """Probability that the most probable class of each pair is not the true one, `(n_pairs,)`, to ten decimals: so
-    pairs of the same doubt have the same number.
+    """Probability that the likeliest class of each pair is not the true one, `(n_pairs,)`, to ten decimals, so that it
+    can tie.
     """
     return np.asarray(np.round(np.maximum(1 - probability.max(axis=1), 0), 10))
 

@@ -1,9 +1,8 @@
 """Label models: how probable each class of each pair is, by all its labels and by how far each annotator is right.
 
-All but those of crowd-kit, GLAD and MACE, which the extra `models` brings, are exact under renaming: rows, annotators
-and classes in another order give the same numbers, bit for bit, because every sum is over numbers that are rounded so
-far that adding them is exact (`round_for_sums`). EM would make a difference in the last bit into another class where
-labels leave two classes equal.
+All but GLAD and MACE, which are crowd-kit's, are exact under renaming: rows, annotators and classes in another order
+give the same numbers, bit for bit, because every sum is over numbers for which adding is exact (`round_for_sums`). EM
+would make a difference in the last bit into another class.
 """
 
 from __future__ import annotations
@@ -88,19 +87,16 @@ def majority(labels: LabelTable) -> LabelFit:
 
 
 def dawid_skene(labels: LabelTable, most_steps: int = MOST_STEPS, tolerance: float = TOLERANCE) -> LabelFit:
-    """Dawid and Skene's model: each annotator has a probability of each label for each true class.
-
-    EM from the shares of `majority`, until a step adds less than `tolerance` to the log-likelihood for each label.
-    Dawid and Skene (1979), DOI 10.2307/2346806. No smoothing; an expected count that is 0 is taken as 1e-10.
+    """Dawid and Skene's model, DOI 10.2307/2346806: each annotator has a probability of each label for each true class.
+    EM from the shares of `majority`, until a step adds less than `tolerance` to the log-likelihood for each label; not
+    smoothed.
     """
     return _fit(labels, _error_matrices, most_steps, tolerance)
 
 
 def one_coin(labels: LabelTable, most_steps: int = MOST_STEPS, tolerance: float = TOLERANCE) -> LabelFit:
-    """Dawid and Skene's model with one number for each annotator: how probably a label of theirs is right.
-
-    Wrong labels are equally probable. EM as in `dawid_skene`. Zhang, Chen, Zhou and Jordan (2016), Journal of Machine
-    Learning Research 17(102), section 4.
+    """Dawid and Skene's model with one number for each annotator: how probably a label of theirs is right; wrong ones
+    are equally probable. Zhang, Chen, Zhou and Jordan (2016), Journal of Machine Learning Research 17(102), section 4.
     """
     return _fit(labels, _coins, most_steps, tolerance)
 
@@ -131,9 +127,8 @@ def _fit(
 
 
 def _error_matrices(labels: LabelTable, probability: Floats) -> Floats:
-    """Probability of each label by each annotator for each true class: `(n_classes, n_annotators, n_classes)`.
-
-    A label that somebody never gave is out of the question for them: its probability, which nothing asks, is 1.
+    """Probability of each label by each annotator for each true class: `(n_classes, n_annotators, n_classes)`; 1 for a
+    label that somebody never gave, which nothing asks.
     """
     counts = np.maximum(labels.sum_by_kind(probability.take(labels.pair, axis=1)), FLOOR)
     is_given = np.bincount(labels.kind, minlength=counts[0].size).reshape(counts[0].shape) > 0
@@ -150,29 +145,25 @@ def _coins(labels: LabelTable, probability: Floats) -> Floats:
 
 
 def round_for_sums(values: Floats, n_terms: int, largest: float = 1.0) -> Floats:
-    """Values rounded so far that any sum of `n_terms` of them is exact, and so the same in any order.
-
-    None is larger than `largest`. Of 200,000 probabilities, each loses less than 3e-11.
+    """Values, none above `largest`, rounded so far that any sum of `n_terms` of them is exact, and so the same in any
+    order.
     """
     bits = 52 - ceil(log2(n_terms * largest))
     return np.asarray(np.ldexp(np.rint(np.ldexp(values, bits)), -bits))
 
 
 def glad(labels: LabelTable) -> LabelFit:
-    """GLAD: each annotator has an ability and each pair a difficulty.
-
-    Whitehill, Wu, Bergsma, Movellan and Ruvolo (2009), Advances in Neural Information Processing Systems 22, 2035-2043.
-    crowd-kit's, with its defaults; it stops after two steps or more, and does not say whether it has converged.
+    """GLAD, crowd-kit's with its defaults: each annotator has an ability and each pair a difficulty. Whitehill, Wu,
+    Bergsma, Movellan and Ruvolo (2009), Advances in Neural Information Processing Systems 22, 2035-2043. It does not
+    say whether it has converged.
     """
     return _fit_crowdkit(labels, "glad")
 
 
 def mace(labels: LabelTable, seed: int = 0) -> LabelFit:
-    """MACE: each annotator either knows the class or spams, with labels of a distribution of their own.
-
-    Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), https://aclanthology.org/N13-1132. crowd-kit's, variational, with
-    its defaults but for the restarts, which all begin with the same numbers there: `seed` draws them, once, over
-    annotators in an order of their own, by their labels.
+    """MACE, crowd-kit's, variational: each annotator either knows the class or spams. Hovy, Berg-Kirkpatrick, Vaswani
+    and Hovy (2013), https://aclanthology.org/N13-1132. All its restarts would begin with the same numbers: `seed` draws
+    them, once.
     """
     return _fit_crowdkit(labels, "mace", n_restarts=1, random_state=seed)
 

@@ -107,12 +107,11 @@ def _say_answers(names: Sequence[str], one: str, several: str) -> Sentence:
 
 
 def tier_rules(options: Partition | None = None) -> tuple[TierRule, ...]:
-    """The rules of all tiers of a study: Bronze, Silver, Gold and Diamond, then its own in their order.
+    """The rules of all tiers of a study: Bronze, Silver, Gold and Diamond, each with one demand more, then its own in
+    their order.
 
-    Each of the four adds a demand to the one before, so they are nested. FC-CONAN's text asks Diamond to be unanimous;
-    its published files hold every pair on which at least two of its two or three labels equal the final one. `majority`
-    is that rule for any number of labels: at least two, and more than half of them all, "not sure" included, equal the
-    final one.
+    FC-CONAN's text asks Diamond to be unanimous; its published files hold every pair on which at least two of its two
+    or three labels equal the final one. `majority` is that rule for any number of labels, "not sure" included.
     """
     options = options or Partition()
     plans = {
@@ -277,16 +276,10 @@ def tier_table_rows(
 ) -> tuple[TableRows, TableRows, TableRows]:
     """The sizes, the balance and the labels of each tier, best first and the study's own after the four, row by row.
 
-    Args:
-        pairs: a value per graded pair: `tiers` (bits), `hs_id`, `cn_id`, `final` (code), `n_labels`.
-        question: of the labels.
-        rules: of the tiers.
-        heads: what the columns are called.
-
-    Returns:
-        Table 1: `tier`, `pairs`, `hs`, `cn`, `rule`. Table 2: `tier`, `pairs`, `appropriate`, `not_appropriate`,
-        `share` (of appropriate pairs, 0 to 1; None for an empty tier). Table 3: `tier`, `pairs`, and how many of
-        them rest on three or more, two, and one label. Other `heads` stand in place of these.
+    `pairs` has a value per graded pair: `tiers` (bits), `hs_id`, `cn_id`, `final` (code), `n_labels`. Table 1: `tier`,
+    `pairs`, `hs`, `cn`, `rule`. Table 2: `tier`, `pairs`, `appropriate`, `not_appropriate`, `share` (of appropriate
+    pairs, 0 to 1; None for an empty tier). Table 3: `tier`, `pairs`, and how many of them rest on three or more, two,
+    and one label. Other `heads` stand in place of these.
     """
     sizes: TableRows = []
     balance: TableRows = []
@@ -306,10 +299,9 @@ def tier_table_rows(
 
 
 def verdict_table_rows(pairs: Mapping[str, Ints], heads: ColumnHeads = PAIR_HEADS) -> TableRows:
-    """Rows with the number of valid pairs among those with a final label and a verdict, by their labels, and of all.
-
-    `pairs` is as in `tier_table_rows`, with the `verdict` of each. Columns: `labels`, `pairs`, `valid`, `not_valid` and
-    `share`, of those not valid (0 to 1; None without a pair).
+    """Rows with the number of valid pairs among those with a final label and a verdict, by their labels, and of all:
+    `labels`, `pairs`, `valid`, `not_valid` and `share`, of those not valid (0 to 1; None without a pair). `pairs` is as
+    in `tier_table_rows`, with the `verdict` of each.
     """
     is_checked = (pairs["final"] != NO_CODE) & (pairs["verdict"] != NO_CODE)
     n_labels = np.minimum(pairs["n_labels"][is_checked], MOST_LABELS)

@@ -1,8 +1,6 @@
 """Models that answer the cells of a grid, as a plan names them: `careful=service:llama3.2`, `plain=canned:file.csv`,
-`small=local:google/flan-t5-small(num_beams=4)`; and the prompts that they are asked by.
-
-A prompt has named places: `{row}`, `{column}`, `{definition}`, `{examples}` and `{row.NAME}` for the row's metadata.
-`{{` and `}}` stand for braces.
+`small=local:google/flan-t5-small(num_beams=4)`; and the prompts that they are asked by, with named places (`{row}`,
+`{column}`, `{definition}`, `{examples}`, `{row.NAME}` for the row's metadata), and `{{` and `}}` for braces.
 """
 
 from __future__ import annotations
@@ -30,9 +28,9 @@ _BRACKETED = re.compile(r"(.*?)\(([^()]*=[^()]*)\)", re.DOTALL)
 class ModelSpec:
     """A model: the `name` that it has in the study, and `of` which `source` its replies come.
 
-    `service`: a chat model of the OpenAI-compatible service that the environment names. `local`: a model of
-    transformers, a folder or a name, with `options` for how it decodes. `canned`: a table with the columns `row` and
-    `reply`, and `column` where replies depend on it, or with others that `options` name in their place.
+    `service`: a chat model of the service that the environment names. `local`: a model of transformers, a folder or a
+    name. `canned`: a table with the columns `row` and `reply`, maybe `column`, or those that `options` name in their
+    place.
     """
 
     name: str
@@ -92,9 +90,7 @@ def _parse_options(text: str, source: str, option_text: str) -> tuple[tuple[str,
 
 
 def match_columns(columns: Sequence[str], answerers: Sequence[ModelSpec]) -> list[tuple[int, int]]:
-    """Column that each model answers, as places `(column, model)`, by column.
-
-    Where columns have the names of models, each model answers its own; a model that no column is named for answers all
+    """Column that each model answers, as places `(column, model)`, by column: its own where one has its name, else all
     that are not some model's own. Raises InputError where a column would be answered by none.
     """
     names = {answerer.name: at for at, answerer in enumerate(answerers)}
@@ -117,10 +113,8 @@ _PIECE = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}|[{}]")
 
 
 def parse_places(prompt: str, prompt_name: str = "the prompt") -> set[str]:
-    """The names of the places of a prompt.
-
-    Raises InputError for all that is wrong with it: a place that is not known, with its line and the nearest known one;
-    a brace by itself; no `{row}`.
+    """The names of the places of a prompt. Raises InputError for all that is wrong with it: a place that is not known,
+    with its line and the nearest known one; a brace by itself; no `{row}`.
     """
     places: set[str] = set()
     findings: list[Finding] = []
@@ -161,9 +155,7 @@ def fill_prompt(prompt: str, places: Mapping[str, str], row_metadata: Mapping[st
 
 
 def format_examples(examples: Iterable[tuple[str, str, str]]) -> str:
-    """Examples as a prompt has them, parted by empty lines: of each the text, the answer to it and its type, a line
-    each. Runs of white space become one space, so that no text can begin a line of its own.
-    """
+    """Examples as a prompt has them, parted by empty lines: of each the text, the answer and its type, a line each."""
     names = ("Hate speech", "Counter-narrative", "Type")
     return "\n\n".join(
         "\n".join(f"{name}: {' '.join(text.split())}" for name, text in zip(names, example, strict=True))

@@ -32,11 +32,9 @@ class AssignedPairs:
 
 
 def overlap_counts(n_pairs: int, overlap: Mapping[int, float]) -> dict[int, int]:
-    """Number of pairs for each number of labels: `round(share * n_pairs)`, and one label for the rest.
-
-    `overlap` maps numbers of labels, 2 or more, to shares of the pairs, 0 to 1. The result has the key 1 and those of
-    `overlap`, ascending. Raises InputError for fewer than 2 labels, a share out of range, and shares that ask for more
-    pairs than there are.
+    """Number of pairs for each number of labels: `round(share * n_pairs)` for those of `overlap`, ascending, and 1 for
+    the rest. Raises InputError for fewer than 2 labels, a share not from 0 to 1, and shares that ask for more pairs
+    than there are.
     """
     check_shares(overlap)
     counts = {n_labels: round(overlap[n_labels] * n_pairs) for n_labels in sorted(overlap)}
@@ -74,13 +72,11 @@ def assign_pairs(
 ) -> AssignedPairs:
     """Deal the pairs of a grid, which may have holes, to annotators `0 .. n_annotators - 1`, in a balanced way.
 
-    `hs` and `cn`, `(n_pairs,)`, name the two ends of each pair by any integers, no pair twice.
-    Loads differ by at most one. Without overlap, each annotator gets d/n, rounded down or up, of the d pairs of each
-    HS and each CN; with overlap, as near to the even share of its labels as single labels and swaps can bring it.
-    Every two annotators share the same number of two-label pairs, within one; larger groups are dealt as evenly as
-    they go. `groups` of as many annotators as pairs get labels share those pairs evenly among themselves, instead of
-    all groups of that size; the pairs with one label then level the loads as far as they can. Groups of a size that
-    the overlap does not ask for stay unused.
+    `hs` and `cn`, `(n_pairs,)`, name the two ends of each pair by any integers, no pair twice. Loads differ by at most
+    one. Without overlap, each annotator gets d/n, rounded down or up, of the d pairs of each HS and each CN; with
+    overlap, as near to it as single labels and swaps can bring it. Every two annotators share the same number of
+    two-label pairs, within one. `groups` of as many annotators as pairs get labels share those pairs evenly among
+    themselves, instead of all groups of that size; those of other sizes stay unused.
 
     Raises InputError for an empty grid, a duplicated pair, too few annotators, and groups that do not fit.
     """
@@ -153,9 +149,8 @@ def _n_of_each(each: int, groups: Iterable[Group]) -> Counter[Group]:
 def _design_groups(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
     """Number of pairs for each group of `size`, so that loads and what two annotators share come out even.
 
-    `shared`, `(n_annotators, n_annotators)`, says how many pairs larger groups share already, and on its diagonal the
-    loads. Of groups larger than half of all it is designed who is left out: whoever is in them share their pairs as
-    evenly as those who are not.
+    `shared`, `(n_annotators, n_annotators)`, says how many pairs larger groups share already, on its diagonal the
+    loads. Of groups larger than half of all it is designed who is left out: it is as even for them.
     """
     n_annotators = len(shared)
     n_out = n_annotators - size
@@ -168,10 +163,8 @@ def _design_groups(size: int, n_pairs: int, shared: Ints, rng: np.random.Generat
 
 def _design_duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
     """Number of pairs for each duo: the same for all, and the rest for duos that form a graph of near-equal degrees.
-
-    `shared`, `(n_annotators, n_annotators)`, says how many pairs the trios share already, and on its diagonal the
-    loads. Each annotator in turn is joined to those who still need most duos (Havel and Hakimi), of these to those
-    with whom little is shared so far.
+    Each annotator in turn is joined to those who still need most duos (Havel and Hakimi), of these to those with whom
+    little is shared so far.
     """
     n_annotators = len(shared)
     each, rest = divmod(n_pairs, comb(n_annotators, 2))
@@ -190,10 +183,9 @@ def _design_duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counte
 
 
 def _design_crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
-    """Number of pairs for each group of `size`: the same for all, and the rest for groups of those with the least load.
-
-    Among equal loads come first those who share least with the members chosen before. Swaps between groups of four
-    and more then even out what is shared; trios stay, so that a seed deals them as it always has.
+    """Number of pairs for each group of `size`: the same for all, and the rest for groups of those with the least load,
+    then of those who share least with the members chosen before. Swaps even out what groups of four and more share;
+    trios stay, so that a seed deals them as it always has.
     """
     n_annotators = len(shared)
     each, rest = divmod(n_pairs, comb(n_annotators, size))
@@ -227,11 +219,10 @@ def _fill_loads(loads: Ints, n_slots: int, rng: np.random.Generator) -> Ints:
 
 
 def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"], within: Ints | None = None) -> Ints:
-    """The place of each assignment in its annotator's shard, counted from 1.
+    """The place of each assignment in its annotator's shard, counted from 1; `annotator` and `hs`, `(n_assignments,)`.
 
-    `annotator` and `hs`, `(n_assignments,)`, any integers. `random` shuffles each shard; `hs` shows one HS after the
-    other, in a random order that differs between annotators, with the CNs of an HS shuffled, or in the order of what
-    `within`, `(n_assignments,)`, has for them.
+    `random` shuffles each shard; `hs` shows one HS after the other, in a random order that differs between annotators,
+    with the CNs of an HS shuffled, or in the order of what `within`, `(n_assignments,)`, has for them.
     """
     rng = np.random.default_rng(seed)
     people, person = np.unique(annotator, return_inverse=True)
@@ -247,8 +238,8 @@ def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"
 
 
 def fill_slots(pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
-    """Share slots out as `share_out` does, where several may be of one `pair`, `(n_slots,)`: nobody gets two of those.
-    The first slot of each pair is given first, then the second ones, and so on.
+    """Share slots out as `share_out` does; of those of one `pair`, `(n_slots,)`, which are given in turns, nobody gets
+    two.
     """
     _, row, n_each = np.unique(pair, return_inverse=True, return_counts=True)
     nth = n_earlier_equal(row)
@@ -279,14 +270,13 @@ def n_earlier_equal(value: Ints) -> Ints:
 
 
 def share_out(barred: Bools, loads: Ints, seed: int) -> Ints:
-    """Share slots out among people who may take them, so that loads come out as level as the bars allow.
+    """Share slots out among people who may take them; who gets which is drawn by `seed`.
 
     `barred`, `(n_slots, n_people)`, is True where a person may not take the slot; `loads`, `(n_people,)`, is the work
-    that each has open already. Returns a person for each slot, -1 where everyone is barred. The sum of the squared
-    loads is the least possible: no chain of moves can lower it, which suffices (Harvey, Ladner, Lovász and Tamir
-    2006, Semi-matchings for bipartite graphs and load balancing, J. Algorithms 59(1), 53-78, DOI
-    10.1016/j.jalgor.2005.01.003). Without bars, people differ by at most one wherever their first loads permit it.
-    Who gets which slot is drawn by `seed`. Nobody to share among, or nothing to share: all -1, or an empty array.
+    that each has open. Returns a person for each slot, -1 where everyone is barred. The sum of the squared loads is the
+    least possible: no chain of moves can lower it, which suffices (Harvey, Ladner, Lovász and Tamir 2006,
+    Semi-matchings for bipartite graphs and load balancing, J. Algorithms 59(1), 53-78, DOI
+    10.1016/j.jalgor.2005.01.003).
     """
     rng = np.random.default_rng(seed)
     n_slots, n_people = barred.shape

@@ -1,6 +1,5 @@
-"""Plan of an overlap: what each share of pairs with several labels costs and yields, and the least that is enough.
-
-Costs and yields are labels, hours, conflicts, pairs in each tier, and widths.
+"""Plan of an overlap: what each share of pairs with several labels costs and yields (labels, hours, conflicts, tiers,
+widths of intervals), and the least that is enough.
 """
 
 from __future__ import annotations
@@ -58,11 +57,10 @@ class PlanRung:
 class OverlapPlan(Plotted):
     """A ladder of overlaps for a grid, with the least that meets the wish.
 
-    `figure` is the name of the figure that is wished for; `recommended` the overlap, None without a wish, and that of
-    `grid.assigned` where it is enough. From a pilot the high end of the range meets the wish there; the likeliest width
-    does from `likeliest_share` of the pairs on. `basis` says what all of it rests on; `advice` what else narrows
-    intervals. `halving` is the least pilot within the grid that would halve the range of the width of the figure, None
-    where none does, or nothing was measured.
+    `recommended` is the overlap for the `figure` wished for, `grid.assigned` where that is enough, None without a wish.
+    From a pilot the high end of the range meets it there, the likeliest width from `likeliest_share` of the pairs on.
+    `basis` says what it rests on, `advice` what else narrows intervals; `halving` is the least pilot that would halve
+    the range.
     """
 
     options: Plan
@@ -138,10 +136,8 @@ def _as_text_keys(overlap: Mapping[int, float]) -> dict[str, float]:
 def plan_grid(
     plan: Plan, question: Closed, pilot: pd.DataFrame | None = None, assigned: AssignedPairs | None = None
 ) -> OverlapPlan:
-    """Plan the overlap of a grid whose texts and people `plan` has in full; as `plan_overlap` does it.
-
-    `pilot` has the labels of a pilot, as `find_overlap` takes them; `assigned` what is assigned already. Nobody is
-    taken to be not sure where the question has no such answer.
+    """Plan the overlap of a grid whose texts and people `plan` has in full; as `plan_overlap` does it. `pilot` has the
+    labels of a pilot, as `find_overlap` takes them; `assigned` what is assigned already.
     """
     if plan.hs is None or plan.cn is None or plan.annotators is None:
         numbers = {"hs": plan.hs, "cn": plan.cn, "annotators": plan.annotators}
@@ -168,9 +164,9 @@ def plan_grid(
 def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap | None = None) -> OverlapPlan:
     """The ladder of overlaps of a grid, and the least overlap at which an interval is as narrow as wished.
 
-    Shares and kappa of the labels are the pilot's where there is one, whose classes are those of `question`. Raises
-    InputError for fewer than two annotators or texts of a side, shares and kappa that cannot be, a pilot that tells
-    nothing, a wish that no overlap meets; the message says what can be had.
+    Shares and kappa of the labels are the pilot's, if there is one. Raises InputError for fewer than two annotators or
+    texts of a side, shares and kappa that cannot be, a pilot that tells nothing, a wish that no overlap meets, with
+    what can be had.
     """
     if min(grid.n_hs, grid.n_cn) < 2:
         raise InputError(f"a plan needs 2 HS and 2 CN or more; found {grid.n_hs} and {grid.n_cn}")
@@ -293,10 +289,8 @@ class AssignedPairs:
 
 @dataclass(frozen=True)
 class GridFacts:
-    """A grid to be labelled: its texts and people, the seconds that a label takes, and what is validated.
-
-    `validated` is the share of the pairs that get a verdict, `valid` the share of the verdicts that agree. `assigned`
-    is what is assigned already.
+    """A grid to be labelled: its texts and people, the seconds that a label takes, the share of the pairs that get a
+    verdict (`validated`), that of the verdicts that agree (`valid`), and what is `assigned` already.
     """
 
     n_hs: int
@@ -318,8 +312,8 @@ class GridFacts:
         return sum(self.assigned.several.values()) / self.n_pairs if self.assigned else 0.0
 
     def overlap_at(self, share: float, three: float) -> dict[int, float]:
-        """The overlap in which so large a share of the pairs has several labels, as `assign` takes it: what is assigned
-        stays, and of the pairs that come to it a share `three` has three labels.
+        """The overlap in which such a share of the pairs has several labels, a share `three` of those that are added
+        three of them.
         """
         several = self.assigned.several if self.assigned else {}
         shares = {2: 0.0, 3: 0.0} | {m: n / self.n_pairs for m, n in several.items()}
@@ -338,10 +332,8 @@ class GridFacts:
 
 @dataclass(frozen=True)
 class Yield:
-    """Costs and yields of an overlap on a grid: what is expected of labels, hours, conflicts and tiers.
-
-    `labels` and `hours` are of all annotators, the next two of each of them; `hours` do without breaks. `conflicts`
-    are the pairs that no rule but unanimity decides. The last four are pairs, in tiers as `partition` has them.
+    """Costs and yields to be expected of an overlap on a grid: `labels` and `hours`, without breaks, of all annotators
+    and of each; `conflicts`, which no rule but unanimity decides; and pairs in tiers as `partition` has them.
     """
 
     labels: int
@@ -372,8 +364,8 @@ def expect_yield(grid: GridFacts, size: OverlapSize, model: ClassModel, question
 
 
 def least_share(width: Callable[[float], float | None], wish: float, lowest: float = 0.0) -> float | None:
-    """The least share of pairs with several labels, from `lowest` on, at which a width, which falls with it, is as
-    wished; None where there is none. A width of None is not known, as with too few pairs.
+    """The least share of pairs with several labels, from `lowest` on, at which a width is as wished; None where there
+    is none.
     """
 
     def is_enough(share: float) -> bool:

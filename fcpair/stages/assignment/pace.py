@@ -1,7 +1,6 @@
 """Pace of a person's answers, the time that the rest will take, and whether they can have read what they answered.
 
-Times are POSIX seconds, ascending. Everything here is plain Python: the pages on which people answer use it, and
-they load neither numpy nor pandas.
+Times are POSIX seconds, ascending. The pages on which people answer use this, and load neither numpy nor pandas.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ DAY_S = 86_400.0
 
 
 def pace_s(times: Sequence[float]) -> float | None:
-    """Seconds a pair: the median of the newest `LAST_INTERVALS` intervals between consecutive answers, pauses left out;
-    None where fewer than `LEAST_INTERVALS` are left (`NO_PACE`).
+    """Seconds a pair: the median of the newest intervals between answers, without pauses; None if they are too few
+    (`NO_PACE`).
     """
     newest: list[float] = []
     for index in range(len(times) - 1, 0, -1):
@@ -60,9 +59,8 @@ def pace_s(times: Sequence[float]) -> float | None:
 
 def spread_batch_times(answers: Iterable[tuple[float, Hashable | None]]) -> list[float]:
     """The times of answers, each with a key; those with one key, one after the other, share the time since the others.
-
-    So it is with the answers on a row, which are on one screen and come together, and with those on a list of rows
-    (LISTED), which come within moments. None is the key of any other.
+    So it is with the answers on a row, which come together, and those on a list of rows (LISTED), which come within
+    moments.
     """
     numbered: list[tuple[float, Hashable | None]] = []  # with keys that tell one list from the next
     n, before = 0, -inf
@@ -92,11 +90,9 @@ def left_s(n_open: int, pace: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class TimeEstimate:
-    """Time estimate for somebody who has `n_open` pairs to answer.
-
-    `pace_s` is in seconds a pair; `left_s` is the work left at that pace, None where there is none (see `NO_PACE`).
-    `per_day` is the number of answers a day over the last `RATE_DAYS` days; `end_at` is when the last pair will be
-    answered if each day goes on like that, a POSIX time, None where no answer came in those days.
+    """Time estimate for somebody who has `n_open` pairs to answer, at `pace_s` seconds a pair; `left_s` is None without
+    a pace. `per_day` is the answers a day over the last `RATE_DAYS` days; `end_at`, a POSIX time, is None where there
+    were none.
     """
 
     n_open: int
@@ -107,9 +103,7 @@ class TimeEstimate:
 
 
 def estimate_time(n_open: int, times: Sequence[float], new: Sequence[float], now: float) -> TimeEstimate:
-    """Estimate the time left to somebody who answered at `times`; `new` are those at which they answered a pair for
-    the first time, which alone bring the end nearer.
-    """
+    """Estimate the time left to somebody who answered at `times`, of these at `new` a pair for the first time."""
     pace, daily = pace_s(times), answers_per_day(new, now)
     return TimeEstimate(n_open, pace, left_s(n_open, pace), daily, end_time(n_open, daily, now))
 
@@ -122,8 +116,7 @@ def end_time(n_open: int, daily: float, now: float) -> float | None:
 
 
 def answers_per_day(times: Sequence[float], now: float) -> float:
-    """Answers a day over the last `RATE_DAYS` days, or since the first answer where that is later; never over less than
-    a day, so that the work of an hour is not taken for that of every hour.
+    """Answers a day over the last `RATE_DAYS` days, or since the first answer where that is later, but at least a day.
     """
     if not times:
         return 0.0
@@ -133,8 +126,8 @@ def answers_per_day(times: Sequence[float], now: float) -> float:
 
 
 def last_end(estimates: Sequence[TimeEstimate]) -> float | None:
-    """POSIX time at which the last of several people will be done; None where nobody has anything to do, or where
-    somebody who has did nothing in the last days.
+    """POSIX time at which the last of several people will be done; None where nobody has work, or somebody's end is
+    unknown.
     """
     return _most([estimate.end_at for estimate in estimates if estimate.n_open])
 
@@ -185,11 +178,9 @@ def split_sittings(times: Sequence[float]) -> list[Sitting]:
 
 @dataclass(frozen=True)
 class Exposure:
-    """Texts that a person has read: `n_pairs` pairs with `n_hs` distinct HS, and when.
-
-    `n_today` answers and `today_s` seconds fall on the day that began at `day_start`; `total_s` is the length of all
-    sittings together, which leaves out the reading of each sitting's first pair and so is a lower bound; `longest` is
-    None for a person without an answer whose time is known.
+    """Texts that a person has read: `n_pairs` pairs with `n_hs` distinct HS. `n_today` answers and `today_s` seconds
+    fall on this day; `total_s`, the length of all sittings, leaves out the reading of each first pair, and so is a
+    lower bound.
     """
 
     n_pairs: int

@@ -98,8 +98,7 @@ def label_question(plan: RoundPlan) -> Closed:
 
 def check_plans(plans: Sequence[GridPlan], earlier_forms: Mapping[str, str]) -> None:
     """Raise InputError where a grid has the name of another, or a side is what an earlier grid does not write.
-
-    `earlier_forms` are the grids that come before all of these: of each name the printed form of the round that counts.
+    `earlier_forms` has, by the name of each grid before these, the printed form of the round that counts.
     """
     known_forms = dict(earlier_forms)
     for plan in plans:

@@ -48,11 +48,8 @@ PILOT_STEP = 1.05  # by which pilots are enlarged until the range is halved
 
 @dataclass(frozen=True)
 class PredictedWidth:
-    """The width that the interval of a figure is expected to have on an overlap.
-
-    `value` is what the figure is expected to be, `low` and `high` the range of the width that a pilot leaves open
-    (None where it is assumed), `floor` the width that endlessly many pairs of the same texts would leave. `width` is
-    None exactly where `undefined` says why.
+    """The width that the interval of a figure, whose value is expected to be `value`, has on an overlap: `low` and
+    `high` are the range that a pilot leaves open, `floor` what endlessly many pairs of the same texts would leave.
     """
 
     name: str
@@ -86,9 +83,7 @@ class PilotSize(NamedTuple):
 
 
 class AssumedLabels:
-    """Labels whose shares and kappa are assumed (`model`); texts and annotators differ as far as effects say.
-    `independence` is the caution where neither HS nor CN explain anything.
-    """
+    """Labels whose shares and kappa are assumed (`model`); texts and annotators differ as far as effects say."""
 
     independence = (
         "pairs are taken to be independent, as they hardly ever are: the interval of FC-CONAN's alpha was three times "
@@ -119,10 +114,8 @@ class AssumedLabels:
         )
 
     def _predict(self, name: str, size: OverlapSize) -> PredictedWidth:
-        """The width of the figure of this name on an overlap, in drawn studies.
-
-        Beyond the labels of one study it falls as its variance does. Kappas of two are those of some people, every two
-        of whom share as many pairs as any.
+        """The width of a figure on an overlap, in drawn studies; beyond the labels of one study it falls as its
+        variance does. Kappas of two are those of some people, every two of whom share as many pairs as any.
         """
         n_labels = self._coefficients[name].n_labels if name in self._coefficients else None
         n, few = size.n_pairs, "no drawn study has an interval: too few pairs"
@@ -158,8 +151,8 @@ class AssumedLabels:
         return summary_figures(subsets, "texts", level)[:1]
 
     def floor(self, name: str, size: OverlapSize) -> float:
-        """The width that endlessly many pairs of the same texts would leave; 0 where nothing says so. Kappas of two and
-        their mean have that of alpha.
+        """The width that endlessly many pairs of the same texts would leave; kappas of two and their mean have that of
+        alpha.
         """
         coefficient = self._coefficients.get(name, self.alpha)
         return VarianceParts(0.0, *self._explained(coefficient)).floor_width(size, self._plan.level)
@@ -187,9 +180,7 @@ class AssumedLabels:
 
 
 class PilotLabels:
-    """Labels as those of a pilot, with what its HS and CN explain of alpha. Other widths are those of alpha, by as much
-    wider or narrower as in drawn studies of independent pairs.
-    """
+    """Labels as those of a pilot. Other widths are those of alpha, scaled as in drawn studies of independent pairs."""
 
     independence = "HS and CN explain nothing in the pilot, so the likeliest width is that of independent pairs"
 

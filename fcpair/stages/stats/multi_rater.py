@@ -102,11 +102,10 @@ def _squared_distances(shares: Floats, values: Floats) -> tuple[Floats, float]:
 def variance_if_true(labels: Floats, n_pairs: Ints, distances: Distances) -> Callable[[float], float]:
     """Variance that alpha, or Fleiss' kappa, would have over independent pairs, by what its true value is, at most 1.
 
-    `labels` counts those of each class, `(n_classes,)`, `n_pairs` the pairs with 0, 1, 2 ... labels; those with fewer
-    than two do not count. With the true value as probability (0 if it is negative) the labels of a pair are all of one
-    class, else each is drawn by itself; classes have the shares seen. For two labels of two classes this is the
-    variance of Bloch and Kraemer (1989), DOI 10.2307/2532052. The figure is linearised: a pair's disagreement, and how
-    it moves the expected one.
+    `labels` counts those of each class, `(n_classes,)`, `n_pairs` the pairs with 0, 1, 2 ... labels, of which those
+    with two or more count. With the true value as probability (0 if it is negative) the labels of a pair are all of one
+    class, else each is drawn by itself; classes have the shares seen. The figure is linearised. For two labels of two
+    classes this is the variance of Bloch and Kraemer (1989), DOI 10.2307/2532052.
     """
     shares = labels / labels.sum()
     to_others, squares = distances(shares)
@@ -226,7 +225,7 @@ def pooled_figures(
     figures: dict[str, Figure] = {}
     for n_labels in dict.fromkeys(coefficient.n_labels for coefficient in selected):
         of_part = [coefficient for coefficient in selected if coefficient.n_labels == n_labels]
-        for figure in _compute_figures(of_part, sums_for(overlap, n_labels), reach, level, sides):
+        for figure in _compute_figures(of_part, overlap, reach, level, sides):
             figures[figure.name] = figure
     return tuple(figures[coefficient.name] for coefficient in selected)
 
@@ -235,19 +234,15 @@ def pooled_figure(
     overlap: Overlap, reach: IntervalScope, level: float, coefficient: Coefficient, sides: Sides = HS_AND_CN
 ) -> Figure:
     """One coefficient, as `pooled_figures` has it."""
-    return next(_compute_figures([coefficient], sums_for(overlap, coefficient.n_labels), reach, level, sides))
-
-
-def sums_for(overlap: Overlap, n_labels: int | None) -> LeftOutSums:
-    """The sums over all pairs, or over those with exactly so many labels."""
-    return LeftOutSums(overlap if n_labels is None else overlap.with_n_labels(n_labels), constant=n_labels is not None)
+    return next(_compute_figures([coefficient], overlap, reach, level, sides))
 
 
 def _compute_figures(
-    coefficients: list[Coefficient], part: LeftOutSums, reach: IntervalScope, level: float, sides: Sides
+    coefficients: list[Coefficient], overlap: Overlap, reach: IntervalScope, level: float, sides: Sides
 ) -> Iterator[Figure]:
-    sums = part.sums
-    n = round(float(sums.n))
+    """The figures of coefficients that are about the same number of labels."""
+    part = LeftOutSums(overlap, coefficients[0].n_labels)
+    sums, n = part.sums, round(float(part.sums.n))
     reasons = {coefficient.name: coefficient.undefined_reason(sums.labels, n) for coefficient in coefficients}
     defined = [coefficient for coefficient in coefficients if not reasons[coefficient.name]]
     spreads: dict[str, dict[Cluster, Spread]] = {coefficient.name: {} for coefficient in defined}
@@ -260,7 +255,6 @@ def _compute_figures(
             yield Figure(coefficient.name, None, n, undefined=why, note=coefficient.note)
         else:
             figure = Figure(coefficient.name, float(coefficient.compute(sums)), n, note=coefficient.note)
-            lowest = -1.0 if coefficient.corrects_chance else 0.0
+            lowest, spread = -1.0 if coefficient.corrects_chance else 0.0, spreads[coefficient.name]
             variance_at = coefficient.variance_at(sums.labels, part.pairs_by_n_labels)
-            spread = spreads[coefficient.name]
             yield note_basis(add_bounds(figure, spread, level, lowest, sides, variance_at), spread, sides)

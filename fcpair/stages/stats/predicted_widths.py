@@ -27,8 +27,8 @@ from fcpair.records import Figure
 from fcpair.stages.stats.intervals import LEVEL, t_reach
 from fcpair.stages.stats.jackknife_intervals import TEXTS, Cluster, jackknife_spread
 from fcpair.stages.stats.latent_labels import Answer
-from fcpair.stages.stats.multi_rater import Coefficient, sums_for
-from fcpair.stages.stats.rating_counts import Overlap
+from fcpair.stages.stats.multi_rater import Coefficient
+from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap
 
 KAPPA_OF_TWO = "Cohen's kappa of two"
 LEAST_STUDIES, MOST_STUDIES = 8, 40
@@ -66,8 +66,7 @@ class OverlapSize:
         share = min(1.0, n_labels / max(sum(m * n for m, n in self.pairs.items()), 1))
         if share == 1:
             return self
-        pairs = {m: ceil(n * share) for m, n in self.pairs.items()}
-        return replace(self, pairs=pairs, of_hs=(), of_cn=())
+        return replace(self, pairs={m: ceil(n * share) for m, n in self.pairs.items()}, of_hs=(), of_cn=())
 
     @property
     def shared(self) -> float:
@@ -254,7 +253,7 @@ def _draw_side(rng: np.random.Generator, share: Floats, texts: Floats, n_each: F
 
 def measure_pilot(overlap: Overlap, coefficient: Coefficient) -> Pilot | str:
     """The variances of a coefficient on the labels of a pilot; or why it tells none."""
-    sums = sums_for(overlap, coefficient.n_labels)
+    sums = LeftOutSums(overlap, coefficient.n_labels)
     n = round(float(sums.sums.n))
     if why := coefficient.undefined_reason(sums.sums.labels, n):
         return why

@@ -49,12 +49,6 @@ class Overlap:
             Cluster.LABEL: np.arange(len(self.pair)),
         }[cluster]
 
-    def with_n_labels(self, n_labels: int) -> Overlap:
-        """The labels of the pairs with exactly `n_labels`."""
-        has_n_labels = (np.bincount(self.pair) == n_labels)[self.pair] if len(self.pair) else np.zeros(0, dtype=bool)
-        columns = (column[has_n_labels] for column in (self.pair, self.hs, self.cn, self.annotator, self.klass))
-        return Overlap(self.n_classes, *columns)
-
 
 @dataclass(frozen=True)
 class Sums:
@@ -65,8 +59,7 @@ class Sums:
     among a pair's labels; `labels` the labels of each class.
 
     `products` takes a number for each class (..., n_classes), and gives the sum over the coincidence matrix of the
-    product of the two classes' numbers (...). So no matrix is needed for each of many sums, which would take
-    n_classes squared numbers.
+    product of the two classes' numbers (...), so that many sums need no matrix each.
     """
 
     n: Floats
@@ -104,34 +97,32 @@ def ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any], otherwise: float = np
 
 
 class LeftOutSums:
-    """The sums over the pairs of an overlap, and what is left of them without one cluster.
+    """The sums over the pairs of an overlap, or those with exactly `n_labels`, and what is left without one cluster.
 
-    Without one of its labels a pair counts with the others, if two are left; where the number of labels is `constant`,
-    it does not count at all. `total` (3 + 2 n_classes,) are the `moments` of all pairs.
+    Without one of its labels a pair counts with the others, if two are left; with `n_labels` it does not count at all.
+    `label` are the labels that count, `total` (3 + 2 n_classes,) the `moments` of all pairs, `sums` their sums.
     """
 
-    def __init__(self, overlap: Overlap, *, constant: bool) -> None:
-        self.n_classes = overlap.n_classes
+    def __init__(self, overlap: Overlap, n_labels: int | None = None) -> None:
+        if n_labels is not None:
+            is_in = (np.bincount(overlap.pair) == n_labels)[overlap.pair]
+            columns = (overlap.pair, overlap.hs, overlap.cn, overlap.annotator, overlap.klass)
+            overlap = Overlap(overlap.n_classes, *(column[is_in] for column in columns))
+        self.label, self.n_classes, self._constant = overlap, overlap.n_classes, n_labels is not None
         pairs, self._pair = dense_codes(overlap.pair)
         shape = len(pairs), self.n_classes
         answers = np.bincount(self._pair * shape[1] + overlap.klass, minlength=shape[0] * shape[1]).reshape(shape)
-        key = np.zeros(len(answers), dtype=np.int64)
+        self._profile = np.zeros(len(answers), dtype=np.int64)
         for column in answers.T:
-            key = dense_codes(key * (int(column.max(initial=0)) + 1) + column)[1]
-        distinct = np.empty((int(key.max(initial=-1)) + 1, answers.shape[1]), dtype=np.int64)
-        distinct[key] = answers
-        self._profiles, self._profile = distinct, key
+            self._profile = dense_codes(self._profile * (int(column.max(initial=0)) + 1) + column)[1]
+        self._profiles = np.empty((int(self._profile.max(initial=-1)) + 1, self.n_classes), dtype=np.int64)
+        self._profiles[self._profile] = answers
         self._label_at = np.empty(shape[0], dtype=np.int64)  # one of the labels of each pair
         self._label_at[self._pair] = np.arange(len(overlap.pair))
-        self.label, self._constant = overlap, constant
         times = np.bincount(self._profile, minlength=len(self._profiles))
         self.total = times @ moments(self._profiles)
         self._coincidence = coincidence(self._profiles, times)
-
-    @property
-    def sums(self) -> Sums:
-        """The sums over all pairs."""
-        return Sums.from_moments(self.total, self._products)
+        self.sums = Sums.from_moments(self.total, self._products)
 
     @property
     def pairs_by_n_labels(self) -> Ints:
@@ -150,12 +141,9 @@ class LeftOutSums:
 
     def changes(self, cluster: Cluster, kinds: Ints) -> tuple[Ints, Ints]:
         """The profiles of a pair before and after each of these changes, (n_kinds, n_classes); all 0 where it goes."""
-        if cluster in TEXTS:
-            before = self._profiles[kinds]
-            return before, np.zeros_like(before)
-        profile, klass = np.divmod(kinds, self.n_classes)
+        profile, klass = (kinds, kinds) if cluster in TEXTS else np.divmod(kinds, self.n_classes)
         before = self._profiles[profile]
-        if self._constant:
+        if cluster in TEXTS or self._constant:
             return before, np.zeros_like(before)
         after = before.copy()
         after[np.arange(len(kinds)), klass] -= 1
