@@ -66,10 +66,7 @@ def evaluate(
     options: Evaluate,
     pool: str,
 ) -> Outcome:
-    """Measure each system's ranking, one for each over the same HS and `pool`, on each tier, the best first.
-
-    `options` says what becomes of an HS without positives, the number of resamples, and their seed.
-    """
+    """Measure each system's ranking, one for each over the same HS and `pool`, on each tier, the best first."""
     names = short_names(systems)
     ranked = zip(systems, names, rankings, strict=True)
     compared = [at for at, measure in enumerate(measures) if not isinstance(measure, JudgedAt)]
@@ -250,11 +247,9 @@ class Readings:
 
     `score`: every unjudged pair counts as not appropriate (the usual figure). `left_out`: unjudged pairs are taken out
     of the ranking. `right`: every unjudged pair of the pool counts as appropriate, and has the greatest grade. `lowest`
-    and `highest`: the least and the greatest value that any labels of the unjudged pairs could give.
-
-    Where a measure only `rises`, `lowest` is `score` and `highest` is `right`. The others divide by something that
-    grows with the number of positives, so that a positive below the cut lowers them: there `score` need not be the
-    least, nor `right` the greatest value.
+    and `highest`: the least and the greatest value that any labels of the unjudged pairs could give: `score` and
+    `right` where a measure only `rises`; others fall with a positive below the cut, as they divide by the number of
+    positives.
     """
 
     score: Floats
@@ -275,11 +270,9 @@ def readings(measure: Measure, judged: Judged) -> Readings:
 
 
 def _lowest_and_highest(measure: Measure, judged: Judged) -> tuple[Floats, Floats]:
-    """The least and the greatest value that labels of the unjudged pairs could give, each of shape `(n_hs,)`.
-
-    A new positive below the cut never helps. With a given number of new ones above it a measure is greatest when they
-    stand highest, and least when they stand lowest and all pairs below the cut are positive: so as many readings are
-    tried as there are unjudged ranks above the cut, plus none.
+    """The least and the greatest value that labels of the unjudged pairs could give, each of shape `(n_hs,)`. A new
+    positive below the cut never helps. With a given number above it a measure is greatest when they stand highest, and
+    least when they stand lowest and all pairs below the cut are positive; all numbers are tried.
     """
     unjudged = judged.labels[:, : measure.depth] == UNJUDGED
     below, none = judged.n_unjudged - unjudged.sum(axis=1), np.zeros_like(judged.n_unjudged)

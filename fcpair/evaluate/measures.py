@@ -1,9 +1,7 @@
 """The measures: each a value whose name can be read back (`NDCG@10`), computed for all HS at once.
 
-Labels are binary: a pair is appropriate or it is not; only NDCG reads the grades of a scheme that has some. All
-measures run from 0 to 1, and an HS without positives has 0 in all of them but Accuracy, judged and a graded NDCG. An
+All run from 0 to 1, and an HS without positives has 0 in all of them but Accuracy, judged and a graded NDCG. An
 unjudged pair counts as not appropriate, with the least grade; `fcpair.evaluate.evaluation` reads it in other ways.
-Average scores of a random order of the pool are exact expectations over all orders.
 """
 
 from __future__ import annotations
@@ -60,10 +58,9 @@ class Measure(NamedValue):
         return 0.0, 1.0
 
     def expected(self, pool: Judged) -> Floats:
-        """The mean of the measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`.
-
-        Of `pool` only the counts are read: with n CNs of which R are positive, every rank holds a positive with
-        probability R / n, and ranks are drawn without replacement (hypergeometric); of grades every rank has the mean.
+        """The mean of the measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`: with n CNs
+        of which R are positive, every rank holds a positive with probability R / n, without replacement; of grades it
+        has the mean.
         """
         return self._expected(pool)
 
@@ -341,8 +338,8 @@ AVERAGED = ("HitRatio", "MRR", "NDCG", "MAP")  # what FC-CONAN's Table 4 average
 
 
 def parse_measure(text: str, k: int = 10) -> Measure:
-    """Read a measure's name, such as `NDCG@10`, `MAP(by=all)@5` or `RBP(p=0.8)`; without `@` it is cut at `k`.
-    InputError for no such measure or option, a value that cannot be used, a cut where the measure has none.
+    """Read a measure's name, such as `NDCG@10` or `MAP(by=all)@5`; without `@` it is cut at `k`. InputError for any
+    other.
     """
     match = _CUT.fullmatch(text)
     name, cut = (match[1], int(match[2])) if match else (text, None)

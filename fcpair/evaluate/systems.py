@@ -29,9 +29,8 @@ NOTHING = -1
 
 @dataclass(frozen=True)
 class Search:
-    """The HS and the pool: texts, and their numbers in the study.
-
-    `ids` has, for each side (`hs` and `cn`), the ids by which a run may name its texts, those that are not ranked too.
+    """The HS and the pool: texts, and their numbers in the study; and by side (`hs` and `cn`) the ids by which a run
+    may name its texts.
     """
 
     hs: tuple[str, ...]
@@ -46,9 +45,9 @@ class Search:
 class Ranking:
     """The CNs of the pool in a system's order, best first, one row per HS.
 
-    `order` has the shape `(n_hs, depth)` and holds positions in the pool; NOTHING (-1) where the system names nothing
-    that is in the pool, which keeps its rank. `scores`, of the same shape, never rise along a row. `notes` says what a
-    reader must know of it; `model` is what a run keeps of the model. `n_cut` texts are longer than the model reads.
+    `order` and `scores`, which never rise along a row, are `(n_hs, depth)`: positions in the pool, NOTHING (-1) where
+    the system names nothing that is in it. `notes` are for readers; `model` is what a run keeps of the model, `n_cut`
+    texts are longer than it reads.
     """
 
     order: Ints
@@ -60,8 +59,8 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Cost:
-    """Requests that a system makes to a service: their number, those already cached, and the tokens of the others, an
-    estimate: one for four characters of what is sent.
+    """Requests that a system makes to a service, those already cached, and the tokens of the others: four characters
+    each.
     """
 
     requests: int = 0
@@ -150,9 +149,8 @@ class Run(System):
     ids: Numbering = "corpus"
 
     def rank(self, search: Search) -> Ranking:
-        """Read the run.
-
-        Raises InputError for what `read_run` refuses, an HS without a line, and a run that names no CN of the pool.
+        """Read the run; raises InputError for what `read_run` refuses, an HS without a line, a run that names no CN of
+        the pool.
         """
         lines, notes = read_run(self.of, search.ids, self.ids, search.hs_ids)
         lines = lines[lines["hs_id"].isin(search.hs_ids)]
@@ -182,8 +180,7 @@ class Run(System):
 
 def run_text(ranking: Ranking, search: Search, tag: str) -> str:
     """A ranking as a TREC run, with scores that are read back to the last bit. A rank for which the system named
-    nothing of the pool gets an id such as `nothing-3`, which every tool counts as not relevant, unless it is below the
-    last CN that it named.
+    nothing gets an id such as `nothing-3`, unless it is below the last CN that it named.
     """
     is_named = ranking.order != NOTHING
     rows, ranks = np.nonzero(np.cumsum(is_named[:, ::-1], axis=1)[:, ::-1] > 0)

@@ -172,9 +172,8 @@ _Pair = tuple[tuple[Any, ...], tuple[Any, ...], bool]
 
 
 def _has_own_ids(frame: pd.DataFrame, columns: list[str], used: Mapping[str, list[Any]]) -> bool:
-    """Return whether a ranking calls its texts by the corpus's own ids; `used` has all that it calls them, by side.
-
-    Raises InputError where it could be those or the study's numbers, which would be other texts.
+    """Return whether a ranking calls its texts, `used` by side, by the corpus's own ids; InputError where that is not
+    clear.
     """
     only_own, only_numbers, both = set[str](), set[str](), set[str]()
     for side, keys in used.items():

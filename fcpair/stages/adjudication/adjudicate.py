@@ -47,10 +47,9 @@ class Tally:
 def tally(cell_id: Ints, code: Ints, question: Closed) -> Tally:
     """Count the answers of each pair; `cell_id` and `code`, `(n_labels,)`, are the pair and the code of each label."""
     pairs, row = np.unique(cell_id, return_inverse=True)
-    column = np.searchsorted(question.codes, code)
-    n_choices = len(question.codes)
-    counts = np.bincount(row * n_choices + column, minlength=len(pairs) * n_choices)
-    return Tally(question, pairs, counts.reshape(len(pairs), n_choices))
+    shape = len(pairs), len(question.codes)
+    counts = np.bincount(row * shape[1] + np.searchsorted(question.codes, code), minlength=shape[0] * shape[1])
+    return Tally(question, pairs, counts.reshape(shape))
 
 
 class RuleDecision(NamedTuple):
@@ -77,9 +76,9 @@ def decide_by_policy(
     if policy == "manual" or not any(counts):
         return None
     code: int | None = None
+    rule, discards = (Rule.MAJORITY, Rule.NO_MAJORITY) if policy == "majority" else (Rule.MEDIAN, Rule.NO_MEDIAN)
     if policy == "majority":
-        most = max((n for _, n in definite), default=0)
-        leaders = [code for code, n in definite if n == most]
+        leaders = [code for code, n in definite if n == max(n for _, n in definite)]
         code = leaders[0] if len(leaders) == 1 else None
     elif definite:
         answers = [code for code, n in definite for _ in range(n)]
@@ -87,8 +86,7 @@ def decide_by_policy(
         halfway = question.distance == "interval" and (low + high) % 2 == 0  # the steps of a scale are equal
         code = (low + high) // 2 if low == high or halfway else None
     if code is not None:
-        return RuleDecision(Rule.MAJORITY if policy == "majority" else Rule.MEDIAN, code)
-    discards = Rule.NO_MAJORITY if policy == "majority" else Rule.NO_MEDIAN
+        return RuleDecision(rule, code)
     return RuleDecision(discards, None) if ties == "discard" else None
 
 

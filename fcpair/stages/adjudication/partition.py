@@ -306,16 +306,14 @@ def verdict_table_rows(pairs: Mapping[str, Ints], heads: ColumnHeads = PAIR_HEAD
     is_checked = (pairs["final"] != NO_CODE) & (pairs["verdict"] != NO_CODE)
     n_labels = np.minimum(pairs["n_labels"][is_checked], MOST_LABELS)
     is_valid = pairs["verdict"][is_checked] == Verdict.AGREE
-    groups = {_label_column(k): n_labels == k for k in range(MOST_LABELS, 0, -1)}
-    rows: TableRows = []
-    for name, is_in in {**groups, "all": n_labels > 0}.items():
-        n, n_valid = int(is_in.sum()), int((is_in & is_valid).sum())
-        row = {"labels": name, heads.cells: n, "valid": n_valid, "not_valid": n - n_valid}
-        rows.append({**row, "share": (n - n_valid) / n if n else None})
-    return rows
+    groups = {_label_column(k): n_labels == k for k in range(MOST_LABELS, 0, -1)} | {"all": n_labels > 0}
+    counts = {name: (int(is_in.sum()), int((is_in & is_valid).sum())) for name, is_in in groups.items()}
+    return [
+        {"labels": name, heads.cells: n, "valid": n_valid, "not_valid": n - n_valid}
+        | {"share": (n - n_valid) / n if n else None}
+        for name, (n, n_valid) in counts.items()
+    ]
 
 
 def _label_column(n: int) -> str:
-    if n == MOST_LABELS:
-        return say("%(number)s+ labels", number=n)
-    return say_number("%(n)s label", "%(n)s labels", n)
+    return say("%(number)s+ labels", number=n) if n == MOST_LABELS else say_number("%(n)s label", "%(n)s labels", n)

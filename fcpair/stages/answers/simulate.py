@@ -55,8 +55,7 @@ def draw_second_answers(cell: Ints, answer: Ints, seed: int) -> Ints:
 
 
 def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> Ints:
-    """The true code of each of `n_pairs` pairs, shape `(n_pairs,)`; all alike where no answer is positive, or each is.
-    """
+    """The true code of each of `n_pairs` pairs, shape `(n_pairs,)`; all alike if no answer is positive, or each is."""
     rng = np.random.default_rng([seed, 0])
     others = [code for code in question.definite if code not in question.positive]
     is_positive = rng.random(n_pairs) < positive
@@ -182,11 +181,9 @@ def _draw_question(
     if isinstance(question, Closed):
         yield from codes[:, 0].tolist()
     elif isinstance(question, AnyOf):
-        most = len(question.names) if question.max is None else question.max
         for chosen in codes.astype(bool):  # without the last of too many, with the first others where too few are seen
             ranked = np.flatnonzero(chosen).tolist() + np.flatnonzero(~chosen).tolist()
-            n = min(max(int(chosen.sum()), question.min), most)
-            yield sum(1 << at for at in ranked[:n])
+            yield sum(1 << at for at in ranked[: min(max(int(chosen.sum()), question.min), question.most)])
     elif isinstance(question, Edit):
         alone = rng.random(len(codes)) < LEFT_ALONE
         for given_text, as_is in zip(texts_to_edit, alone.tolist(), strict=True):

@@ -32,7 +32,6 @@ from fcpair.stages.stats.latent_labels import ClassModel, all_profiles
 from fcpair.stages.stats.multi_rater import ALPHA
 from fcpair.stages.stats.paired_tests import least_number
 from fcpair.stages.stats.predicted_widths import OverlapSize
-from fcpair.stages.stats.rating_counts import Overlap
 
 NAMES = {"n_hs": "HS", "n_cn": "CN"}
 BOTH, SIDES = ("n_hs", "n_cn"), (("n_hs",), ("n_cn",))
@@ -136,44 +135,38 @@ def _as_text_keys(overlap: Mapping[int, float]) -> dict[str, float]:
 def plan_grid(
     plan: Plan, question: Closed, pilot: pd.DataFrame | None = None, assigned: AssignedPairs | None = None
 ) -> OverlapPlan:
-    """Plan the overlap of a grid whose texts and people `plan` has in full; as `plan_overlap` does it. `pilot` has the
-    labels of a pilot, as `find_overlap` takes them; `assigned` what is assigned already.
+    """The ladder of overlaps of a grid, and the least overlap at which an interval is as narrow as wished.
+
+    `pilot` has the labels of a pilot, as `find_overlap` takes them, whose shares and kappa the labels have then;
+    `assigned` what is assigned already. Raises InputError for a `plan` without numbers of texts and people, fewer than
+    two annotators or texts of a side, shares and kappa that cannot be, a pilot that tells nothing, a wish that no
+    overlap meets, with what can be had.
     """
     if plan.hs is None or plan.cn is None or plan.annotators is None:
         numbers = {"hs": plan.hs, "cn": plan.cn, "annotators": plan.annotators}
         missing = ", ".join(f"`{name}`" for name, number in numbers.items() if number is None)
         raise InputError(f"it is not known yet how many texts and people there will be; give {missing} as well")
     seconds = USUAL_S if plan.seconds is None else plan.seconds
-    facts = GridFacts(plan.hs, plan.cn, plan.annotators, seconds, plan.validated, plan.valid, assigned)
+    grid = GridFacts(plan.hs, plan.cn, plan.annotators, seconds, plan.validated, plan.valid, assigned)
     if len(question.definite) == len(question.codes):
         plan = replace(plan, not_sure=0.0)
-    if pilot is None:
-        return plan_overlap(plan, question, facts)
-    n_people = pilot["annotator"].nunique()
-    if n_people < 2:
-        raise InputError(
-            f"the pilot tells no width: {n_people} annotator{'s' * (n_people != 1)} labelled it; have two or more "
-            "people label the same pairs"
-        )
-    overlap = find_overlap(pilot, question)
-    if not len(overlap.pair):
-        raise InputError("the pilot tells no width: no pair in it has two labels; have two people label the same pairs")
-    return plan_overlap(plan, question, facts, overlap)
-
-
-def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap | None = None) -> OverlapPlan:
-    """The ladder of overlaps of a grid, and the least overlap at which an interval is as narrow as wished.
-
-    Shares and kappa of the labels are the pilot's, if there is one. Raises InputError for fewer than two annotators or
-    texts of a side, shares and kappa that cannot be, a pilot that tells nothing, a wish that no overlap meets, with
-    what can be had.
-    """
+    overlap, least = None, 3 if plan.three else 2
+    if pilot is not None:
+        if (n_people := pilot["annotator"].nunique()) < 2:
+            raise InputError(
+                f"the pilot tells no width: {n_people} annotator{'s' * (n_people != 1)} labelled it; have two or more "
+                "people label the same pairs"
+            )
+        overlap = find_overlap(pilot, question)
+        if not len(overlap.pair):
+            raise InputError(
+                "the pilot tells no width: no pair in it has two labels; have two people label the same pairs"
+            )
     if min(grid.n_hs, grid.n_cn) < 2:
         raise InputError(f"a plan needs 2 HS and 2 CN or more; found {grid.n_hs} and {grid.n_cn}")
-    least = 3 if plan.three else 2
     if grid.n_annotators < least:
         raise InputError(f"{least} labels on a pair need {least} annotators or more; found {grid.n_annotators}")
-    source: WidthSource = PilotLabels(plan, question, pilot) if pilot else AssumedLabels(plan, question)
+    source: WidthSource = PilotLabels(plan, question, overlap) if overlap else AssumedLabels(plan, question)
     alpha, *fleiss = planned_figures(question)
     figure = {"alpha": alpha, "fleiss": fleiss[0], "mean-kappa": MEANS[0]}[plan.coefficient]
 
@@ -188,10 +181,9 @@ def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap |
             raise InputError(_describe_miss(source, figure, grid, plan, width_at(1.0), likeliest))
     top, ladder = recommended or 1.0, []
     for share in rungs(recommended, grid.assigned_share):
-        overlap = grid.overlap_at(share, plan.three)
-        size = grid.size(overlap)
+        size = grid.size(shares := grid.overlap_at(share, plan.three))
         widths = tuple(source.predict(name, size) for name in figure_names(question))
-        ladder.append(PlanRung(share, overlap, expect_yield(grid, size, source.model, question), widths))
+        ladder.append(PlanRung(share, shares, expect_yield(grid, size, source.model, question), widths))
     halving = None
     if isinstance(source, PilotLabels):
         halving = source.find_halving(grid.size(grid.overlap_at(top, plan.three)))
@@ -369,8 +361,7 @@ def least_share(width: Callable[[float], float | None], wish: float, lowest: flo
     """
 
     def is_enough(share: float) -> bool:
-        found = width(share)
-        return found is not None and found <= wish
+        return (width_there := width(share)) is not None and width_there <= wish
 
     shares = rungs(None, lowest)
     high = next(filter(is_enough, shares), None)

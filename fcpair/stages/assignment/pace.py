@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from math import inf
 from operator import itemgetter
 from statistics import median
@@ -38,8 +38,6 @@ NO_PACE = say(
 )
 
 RATE_DAYS = 7  # the daily rhythm is counted over this many days
-
-
 DAY_S = 86_400.0
 
 
@@ -47,13 +45,8 @@ def pace_s(times: Sequence[float]) -> float | None:
     """Seconds a pair: the median of the newest intervals between answers, without pauses; None if they are too few
     (`NO_PACE`).
     """
-    newest: list[float] = []
-    for index in range(len(times) - 1, 0, -1):
-        interval = times[index] - times[index - 1]
-        if interval <= PAUSE_S:
-            newest.append(interval)
-        if len(newest) == LAST_INTERVALS:
-            break
+    intervals = (times[index] - times[index - 1] for index in range(len(times) - 1, 0, -1))  # the newest first
+    newest = list(islice((interval for interval in intervals if interval <= PAUSE_S), LAST_INTERVALS))
     return median(newest) if len(newest) >= LEAST_INTERVALS else None
 
 
@@ -83,9 +76,7 @@ def spread_batch_times(answers: Iterable[tuple[float, Hashable | None]]) -> list
 
 def left_s(n_open: int, pace: float | None) -> float | None:
     """Seconds of work that `n_open` pairs need at `pace` seconds a pair; 0 where none is open, None without a pace."""
-    if not n_open:
-        return 0.0
-    return None if pace is None else n_open * pace
+    return 0.0 if not n_open else None if pace is None else n_open * pace
 
 
 @dataclass(frozen=True)
@@ -110,14 +101,11 @@ def estimate_time(n_open: int, times: Sequence[float], new: Sequence[float], now
 
 def end_time(n_open: int, daily: float, now: float) -> float | None:
     """POSIX time at which `n_open` pairs will be answered at `daily` answers a day; None where none is answered."""
-    if not n_open:
-        return now
-    return now + n_open / daily * DAY_S if daily else None
+    return now if not n_open else now + n_open / daily * DAY_S if daily else None
 
 
 def answers_per_day(times: Sequence[float], now: float) -> float:
-    """Answers a day over the last `RATE_DAYS` days, or since the first answer where that is later, but at least a day.
-    """
+    """Answers a day over the last `RATE_DAYS` days, or since the first answer if that is later, but at least a day."""
     if not times:
         return 0.0
     since = now - RATE_DAYS * DAY_S

@@ -10,6 +10,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.round_options import ROW
 from fcpair.stages.answers.model_spec import DEFINITION, EXAMPLES, parse_model_spec, parse_places
 from fcpair.stages.questions import AnyOf, Closed, Form, OneOf, parse_form
+from fcpair.stages.questions.closed import raise_first
 from fcpair.stages.questions.labels import check_own_tiers, need_tiers
 from fcpair.stages.stats.agreement import check_bins
 
@@ -41,24 +42,31 @@ def check_plan(plan: GridPlan) -> None:
                 '`hide = "nothing"`'
             )
         _check_models(round_, plan.columns)
-        if round_.probabilities and not (len(form.questions) == 1 and isinstance(form.questions[0][1], OneOf)):
-            raise InputError(
-                f"round `{round_.name}` asks how probable answers are (`probabilities`); ask one question with "
-                "one_of(...)"
+        has_one = len(form.questions) == 1 and isinstance(form.questions[0][1], OneOf)
+        kind = form.edited_question and form.edited_question[1].kind
+        raise_first(
+            (
+                (
+                    round_.probabilities and not has_one,
+                    f"round `{round_.name}` asks how probable answers are (`probabilities`); ask one question with "
+                    "one_of(...)",
+                ),
+                (
+                    bool(kind and not round_.edits),
+                    f"round `{round_.name}` has `{kind}(...)`; name in `edits` the round whose text is edited, or "
+                    f"`{ROW}`, or ask `text(...)`",
+                ),
+                (
+                    bool(round_.edits and not kind),
+                    f"round `{round_.name}` edits `{round_.edits}`; ask `edit(...)` or `curate(...)` in its form, or "
+                    "use `after`",
+                ),
+                (
+                    round_.edits not in {"", ROW} and not forms[round_.edits].written_question,
+                    f"round `{round_.name}` edits `{round_.edits}`, in which no text is written",
+                ),
             )
-        if form.edited_question and not round_.edits:
-            kind = form.edited_question[1].kind
-            raise InputError(
-                f"round `{round_.name}` has `{kind}(...)`; name in `edits` the round whose text is edited, or "
-                f"`{ROW}`, or ask `text(...)`"
-            )
-        if round_.edits and not form.edited_question:
-            raise InputError(
-                f"round `{round_.name}` edits `{round_.edits}`; ask `edit(...)` or `curate(...)` in its form, or use "
-                "`after`"
-            )
-        if round_.edits not in {"", ROW} and not forms[round_.edits].written_question:
-            raise InputError(f"round `{round_.name}` edits `{round_.edits}`, in which no text is written")
+        )
     if plan.agreement:
         check_bins(forms[plan.counting.name], plan.agreement.bins)
     if plan.partition and plan.partition.own_tiers:
@@ -117,11 +125,10 @@ def check_plans(plans: Sequence[GridPlan], earlier_forms: Mapping[str, str]) -> 
                     "no text; ask `text()` there"
                 )
         for round_ in (round_ for round_ in plan.rounds if round_.examples):
-            of = f"round `{round_.name}` has examples of `{round_.examples}`"
+            of, hint = f"round `{round_.name}` has examples of `{round_.examples}`", "it is the first"
+            if known_forms:
+                hint = suggest_name(round_.examples, known_forms, "earlier are %(names)s")
             if round_.examples not in known_forms:
-                hint = "it is the first"
-                if known_forms:
-                    hint = suggest_name(round_.examples, known_forms, "earlier are %(names)s")
                 raise InputError(f"{of}, which is not an earlier grid; {hint}")
             if not parse_form(known_forms[round_.examples]).written_question:
                 advice = "ask `text()` there, or name another grid"

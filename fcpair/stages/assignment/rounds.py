@@ -13,6 +13,7 @@ from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
 from fcpair.stages.assignment.assign import AssignedPairs, assign_pairs, n_earlier_equal, overlap_counts, share_out
 from fcpair.stages.corpus.split import Pairs, even_meetings, split_pairs
+from fcpair.stages.questions.closed import raise_first
 
 
 def assign_cells(
@@ -37,25 +38,29 @@ def assign_cells(
     Raises InputError for no cell, nobody to deal to, or too few people for what is asked.
     """
     n_cells, n_people = barred.shape
-    if n_cells == 0:
-        raise InputError(f"there are no {unit} to assign")
-    if n_people == 0:
-        raise InputError("there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people")
-    if answers > n_people:
-        raise InputError(
-            f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower `answers`"
+    widest = int(np.unique(row, return_counts=True)[1].max(initial=0))
+    n_short = int(((~barred).sum(axis=1) < max(answers, 1)).sum())
+    raise_first(
+        (
+            (n_cells == 0, f"there are no {unit} to assign"),
+            (n_people == 0, "there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people"),
+            (
+                answers > n_people,
+                f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower "
+                "`answers`",
+            ),
+            (
+                once_per_row and widest * answers > n_people,
+                f"nobody may have a row twice: a row of {widest} cells, each to be answered by {answers}, needs "
+                f"{widest * answers} people, but there are {n_people}; add people, or omit `once_per_row`",
+            ),
+            (
+                n_short > 0,
+                f"{n_short:,} of {n_cells:,} {unit} cannot be answered by {max(answers, 1)}, because too many of the "
+                f"{n_people} people may not have them, such as those who wrote their texts; add people",
+            ),
         )
-    widest = int(np.unique(row, return_counts=True)[1].max())
-    if once_per_row and widest * answers > n_people:
-        raise InputError(
-            f"nobody may have a row twice: a row of {widest} cells, each to be answered by {answers}, needs "
-            f"{widest * answers} people, but there are {n_people}; add people, or omit `once_per_row`"
-        )
-    if n_short := int(((~barred).sum(axis=1) < max(answers, 1)).sum()):
-        raise InputError(
-            f"{n_short:,} of {n_cells:,} {unit} cannot be answered by {max(answers, 1)}, because too many of the "
-            f"{n_people} people may not have them, such as those who wrote their texts; add people"
-        )
+    )
     if not answers:
         person, cell = np.nonzero(~barred.T)
         return AssignedPairs(cell, person)
@@ -252,9 +257,8 @@ def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: In
         new[rows[person >= 0], person[person >= 0]] = True
         loads += np.bincount(person[person >= 0], minlength=len(loads))
     rows = np.flatnonzero(new.any(axis=1))
-    crew_after = (crew | new)[rows].astype(np.int64)
-    crew_before = crew[rows].astype(np.int64)
-    meetings = shared + crew_after.T @ crew_after - crew_before.T @ crew_before
+    after, before = ((crew_of_all[rows].astype(np.int64)) for crew_of_all in (crew | new, crew))
+    meetings = shared + after.T @ after - before.T @ before
     new[rows] = even_meetings((crew | new)[rows], barred[rows], meetings, np.random.default_rng(seed)) & ~crew[rows]
     return new
 

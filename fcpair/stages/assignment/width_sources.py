@@ -26,7 +26,7 @@ from fcpair.stages.stats.latent_labels import (
     fit_effects,
     kappa_range,
 )
-from fcpair.stages.stats.multi_rater import ALPHA, Coefficient, coefficients_of, pooled_figure
+from fcpair.stages.stats.multi_rater import ALPHA, COEFFICIENTS, Coefficient, coefficients_of, pooled_figure
 from fcpair.stages.stats.predicted_widths import (
     KAPPA_OF_TWO,
     MOST_AT_ONCE,
@@ -194,11 +194,7 @@ class PilotLabels:
         codes = np.asarray(question.codes)
         prevalence = float(shares[np.isin(codes, list(question.positive))].sum())
         not_sure = float(shares[~np.isin(codes, question.definite)].sum())
-        nominal = next(
-            coefficient
-            for coefficient in coefficients_of("nominal", np.zeros(0))
-            if coefficient.name == ALPHA["nominal"]
-        )
+        nominal = next(coefficient for coefficient in COEFFICIENTS if coefficient.name == ALPHA["nominal"])
         measured = measure_pilot(pilot, nominal)
         lowest, highest = kappa_range(question, prevalence, not_sure)
         kappa = plan.kappa if isinstance(measured, str) else measured.value

@@ -1,8 +1,7 @@
 """Exact nearest neighbours: blocks of cosines in single precision find few, double precision decides between these.
 
-A block of cosines in float32 is compared with a floor for each row: its k-th greatest cosine so far, less what
-rounding can hide. The few that reach it are kept, and in the end only they are computed in float64. A row in which too
-many reach the floor, as where thousands of texts are the same but for rounding, is computed in float64 as a whole.
+A block of cosines in float32 is compared with a floor for each row: its k-th greatest cosine so far, less what rounding
+can hide. Only the few that reach it are computed in float64; a row in which too many do is, as a whole.
 """
 
 from __future__ import annotations
@@ -47,10 +46,8 @@ def nearest_neighbours(queries: Vectors, texts: Vectors, self_position: Ints, k:
     """The `k` texts nearest to each query by cosine similarity, nearest first; ties by the order of the texts.
 
     `queries`, `(n_queries, dimension)`, and `texts` are unit vectors; `self_position` says which text each query is,
-    which is no neighbour of it (outside 0 to n_texts - 1: none). `blocks` change nothing in what is found.
-
-    Returns positions of texts and cosines to six decimals, each of shape `(n_queries, k)`. Where there are fewer other
-    texts, rows end with the position -1 (`NO_NEIGHBOUR`) and the cosine -inf.
+    and no neighbour of (outside 0 to n_texts - 1: none). `blocks` change nothing in what is found. Returns positions of
+    texts and cosines to six decimals, `(n_queries, k)`; -1 (`NO_NEIGHBOUR`) and -inf behind where there are fewer.
     """
     # A cosine in float32 may be wrong by n u / (1 - n u) times the lengths of both vectors, in whatever order its n
     # summands were summed, with u = 2**-24 (Higham 2002, section 3.1, https://doi.org/10.1137/1.9780898718027).
@@ -96,9 +93,8 @@ def _crowd_size(k: int) -> int:
 
 class _CandidateSet:
     """The neighbours that some queries may have, by row, and the floor that a cosine in float32 must reach to be one.
-
-    At least `k` cosines of a row are as great as the floor and `error` say. What is among the `k` greatest to six
-    decimals is smaller than the k-th by two errors and one unit of the last decimal at most.
+    What is among the `k` greatest to six decimals is smaller than the k-th by two errors and one unit of the last
+    decimal at most.
     """
 
     def __init__(self, n_rows: int, k: int, error: float) -> None:

@@ -1,9 +1,8 @@
 """Equitable splitting of pairs: every HS and every CN shares its pairs out over the colours as evenly as can be.
 
-The colours (annotators, groups of annotators, numbers of labels) are halved again and again. One halving asks for a
-part of the pairs, of given size, in which every HS and every CN has its share, rounded down or up. To take each pair
-with that share as its probability meets all these bounds on average, and they are the bounds of a network flow, so
-a whole solution exists as well. It is found by drawing at random and mending the draw with a maximum flow.
+The colours (annotators, groups of annotators, numbers of labels) are halved again and again. A half asks for a part of
+the pairs in which every HS and every CN has its share, rounded down or up: these are the bounds of a network flow, so
+there is a solution. It is found by drawing at random and mending the draw with a maximum flow.
 """
 
 from __future__ import annotations
@@ -46,17 +45,12 @@ class Pairs:
 
 
 def split_pairs(pairs: Pairs, weights: Ints, rng: np.random.Generator, prior_counts: Ints | None = None) -> Ints:
-    """Give each pair a colour in proportion to `weights`, at every HS, at every CN and over all.
+    """Give each pair a colour, an index of `weights`, in proportion to these, at every HS, at every CN and over all.
 
-    `prior_counts`, `(n_colours, n_nodes)`, says how much each colour has at each node beforehand; the split then evens
-    out the sums. Returns a colour, an index of `weights`, for each pair.
-
-    Equal weights and nothing already: each of n colours gets d/n, rounded down or up, of the d pairs of every HS, of
-    every CN, and of all pairs. Such a colouring always exists: D. de Werra (1971), Balanced schedules, INFOR 9(3),
-    230-237, DOI 10.1080/03155986.1971.11731493.
-
-    Weights whose sum is the number of pairs (and of what is there already): each colour has exactly its weight.
-    Where `prior_counts` is too uneven to be made up for, sizes still hold and the nodes come near to their share.
+    `prior_counts`, `(n_colours, n_nodes)`, says how much each colour has at each node beforehand; the split evens out
+    the sums as far as it can. With equal weights each of n colours gets d/n, rounded down or up, of the d pairs of
+    every HS, of every CN, and of all pairs: D. de Werra (1971), Balanced schedules, INFOR 9(3), 230-237, DOI
+    10.1080/03155986.1971.11731493. Weights whose sum is the number of pairs: each colour has exactly its weight.
     """
     prior = np.zeros((len(weights), 1), np.int64) if prior_counts is None else prior_counts
     colour = np.zeros(len(pairs), np.int64)
@@ -125,10 +119,9 @@ def _mend_share(pairs: Pairs, taken: Bools, size: int, low: Ints, high: Ints) ->
 def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generator) -> Ints:
     """Swap the groups of pairs until each annotator's labels spread over HS and CNs as evenly as swaps can bring it.
 
-    `members`, `(n_colours, n_annotators)`, says who is in the group of each colour. Only groups of the same size are
-    swapped, so the load of each annotator and the number of pairs of each group stay. A swap is made if it lowers the
-    sum of squared deviations of the counts `(n_nodes, n_annotators)` from each annotator's share. Returns the new
-    colours; ends when many rounds of random proposals bring nothing.
+    `members`, `(n_colours, n_annotators)`, says who is in the group of each colour. Groups of the same size are swapped
+    if that lowers the sum of squared deviations of the counts `(n_nodes, n_annotators)` from each annotator's share.
+    Returns the new colours; ends when many rounds of random proposals bring nothing.
     """
     colour, group_size = colour.copy(), members.sum(axis=1)
     counts = np.column_stack([pairs.degrees(has) for has in members[colour].T])
@@ -165,12 +158,12 @@ def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generato
 
 
 def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: np.random.Generator) -> Bools:
-    """Trade members between crews until every two annotators share as many pairs as trades can bring it.
+    """Trade members between crews, `(n_pairs, n_annotators)`, until every two annotators share pairs as evenly as it
+    gets.
 
-    `crew`, `(n_pairs, n_annotators)`, says who labels a pair; `locked`, of the same shape, who must stay in its crew or
-    out of it; `shared`, `(n_annotators, n_annotators)`, how many pairs each two share, these among them. One trade
-    moves a member of one pair to another and one back, so that loads and sizes stay, and lowers the sum of squares of
-    `shared`. Returns the new crews; ends when many rounds of random offers bring nothing.
+    `locked` says who must stay in a crew or out of it; `shared`, `(n_annotators, n_annotators)`, how many pairs each
+    two share, these among them. A trade moves a member of one pair to another and one back, and lowers the sum of
+    squares of `shared`. Returns the new crews; ends when many rounds of random offers bring nothing.
     """
     crew, shared = crew.copy(), shared.copy()
     may_leave = np.flatnonzero((crew & ~locked).any(axis=1))

@@ -1,12 +1,9 @@
 """Values whose printed name can be read back: `bm25(k1=1.5,b=0.75)`, `NDCG@10`, `one_of(no,unsure?,yes+)`.
 
 A name is `word`, `word:of`, `word(option=value,...)` or both; a value that holds one of `,()="` stands in double
-quotes, with a backslash before a quote or a backslash. Behind the colon `=` may stand without them, as in the names of
-runs that an evaluation wrote.
-
-A question has items in its brackets. An item is a name or `name=value`, which the signs `?` and `+` may follow. A name
-or a value that consists of ASCII letters, digits, `_`, `-` and `.` is written as it is. Any other is written as a JSON
-string: in double quotes, with a backslash before each quote and each backslash in it.
+quotes, with a backslash before a quote or a backslash. Behind the colon `=` may stand without them. A question has
+items in its brackets: a name or `name=value`, which the signs `?` and `+` may follow, JSON strings unless they consist
+of ASCII letters, digits, `_`, `-` and `.`.
 """
 
 from __future__ import annotations
@@ -124,10 +121,8 @@ _NEEDS_QUOTES = re.compile(r'[,()="\\]|^\s|\s$|^$')
 
 @dataclass(frozen=True)
 class NamedValue:
-    """A frozen value that prints as its name.
-
-    A field `of` stands behind the colon, those in `outside_brackets` where the class itself puts them, all others in
-    brackets.
+    """A frozen value that prints as its name. A field `of` stands behind the colon, those in `outside_brackets` where
+    the class itself puts them, all others in brackets.
     """
 
     word: ClassVar[str]
@@ -182,10 +177,8 @@ def _quote(text: str) -> str:
 
 
 def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -> Any:
-    """Read a name that one of the classes in `classes`, by their words, prints.
-
-    Raises InputError for no such word or option (with the nearest known one), an option that is missing, twice or of
-    the wrong kind, brackets that do not match.
+    """Read a name that one of the classes in `classes`, by their words, prints. Raises InputError for no such word or
+    option (with the nearest one), an option that is missing, twice or of the wrong kind, brackets that do not match.
     """
     place = f"{what} `{text}`"
     head = _HEAD.fullmatch(text)

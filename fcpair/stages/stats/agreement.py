@@ -1,7 +1,6 @@
-"""Agreement of annotators: figures for every two annotators, their summary, and figures over all labels.
-
-Cautions say in which studies its intervals hold less often than they say. Bins of a scale are ranges of its numbers
-that count as one class.
+"""Agreement of annotators: figures for every two annotators, their summary, and figures over all labels; also on bins,
+which are ranges of a scale's numbers that count as one class. Cautions say where its intervals hold less often than
+they say.
 """
 
 from __future__ import annotations
@@ -38,10 +37,9 @@ BLOCK_COLUMNS = ("part", "of", *FRAME_COLUMNS)
 class Agreement(Result):
     """All agreement figures of a study, with what they were computed with and what they rest on.
 
-    `classes` are the names of the answers, in the order of their codes; `n_pairs` have a label, `n_overlapped` two
-    or more. With `indefinite="drop"` the indefinite labels are in none of these counts. `on_bins` has the same as
-    `subsets`, unweighted, where the numbers of each of `bins` are one class; both are empty without `options.bins`.
-    `cautions` say why intervals may hold less often than they say.
+    `classes` are the names of the answers, in the order of their codes; `n_pairs` have a label, `n_overlapped` two or
+    more. `on_bins` has the same as `subsets`, unweighted, where the numbers of each of `bins` are one class. `cautions`
+    say why intervals may hold less often than they say.
     """
 
     options: Agree
@@ -99,9 +97,8 @@ class Agreement(Result):
 
 @dataclass(frozen=True, repr=False)
 class AgreementBlock(Result):
-    """Agreement on one part of a round: on all pairs, or on those of one column or row, whose text is `of`.
-
-    `part` is named as in `Form.parts`. Where there is nothing to agree on, `agreement` is None, `undefined` says why.
+    """Agreement on one part of a round, named as in `Form.parts`: on all pairs, or on those of one column or row, whose
+    text is `of`. Where there is nothing to agree on, `agreement` is None, `undefined` says why.
     """
 
     part: str
@@ -240,10 +237,8 @@ def part_agreements(
 
 
 def compute_alpha(labels: Mapping[str, Ints], question: Closed, options: Agree, sides: Sides = HS_AND_CN) -> Figure:
-    """The alpha of `compute_agreement`, and nothing else.
-
-    `labels` are the columns of its labels as arrays; `annotator` has numbers in the order of the names. Those of pairs
-    with one label change nothing. They are not checked.
+    """The alpha of `compute_agreement` alone. `labels` are the columns of its labels as arrays, not checked;
+    `annotator` has numbers in the order of the names. Those of pairs with one label change nothing.
     """
     _, codes = _classes_of(question, options)
     rows = np.flatnonzero(np.isin(labels["code"], codes))
@@ -308,11 +303,8 @@ LEVEL = Written("95 %")
 
 
 def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AND_CN) -> Iterator[Sentence]:
-    """Yield the reasons why intervals may hold less often than they say.
-
-    Three can be seen in the labels on overlapping pairs: these lie unevenly on a side, few texts of a side differ
-    strongly (in camps or not), nearly all labels are of one class. docs/reference/stages/07-agree.md has what was
-    measured.
+    """Yield the reasons why intervals may hold less often than they say, as docs/reference/stages/07-agree.md has it
+    measured: the overlap is uneven on a side, few texts of a side differ strongly, nearly all labels are of one class.
     """
     if not len(overlap.pair):
         return
@@ -365,11 +357,9 @@ def effective_number(text: Ints) -> float:
 
 
 def intraclass_correlation(share: Floats, text: Ints) -> float:
-    """The intraclass correlation of pairs with the same text, at most 1, by analysis of variance.
-
-    `share` is that of each pair's labels of a class, `text` the number of its text, from 0, both `(n_pairs,)`. 0 where
-    it is undefined (no two pairs of one text, a single text, no variance), and where an F test has p above 0.01, as
-    with few pairs of a text it is large by chance. Source: Donner (1986), DOI 10.2307/1403259.
+    """The intraclass correlation of pairs with the same text, at most 1, by analysis of variance: Donner (1986), DOI
+    10.2307/1403259. `share` is that of each pair's labels of a class, `text` the number of its text, from 0, both
+    `(n_pairs,)`. 0 where it is undefined, and where an F test has p above 0.01.
     """
     n_each = np.bincount(text)
     n, k = len(text), int(np.count_nonzero(n_each))

@@ -44,11 +44,11 @@ NAMES_ON_BINS = {  # where several numbers of a scale are one class
 
 @dataclass(frozen=True)
 class SubsetAgreement:
-    """Agreement of two annotators on the pairs that both labelled.
+    """Agreement of two annotators on the `n` pairs that both labelled.
 
-    `table` counts pairs: rows are the first annotator's class, columns the second's, in the order of
-    `Agreement.classes`. `prevalence` is the share of each class among the labels of both (0 to 1, sum 1).
-    `kappa_se` is the standard error on which the interval rests, None where there is no interval.
+    `table` counts them: rows are the first annotator's class, columns the second's, in the order of
+    `Agreement.classes`. `prevalence` is the share of each class among the labels of both. The interval rests on
+    `kappa_se`; None without one.
     """
 
     annotators: tuple[str, str]
@@ -61,11 +61,9 @@ class SubsetAgreement:
 
 
 def cohens_kappa(tables: Floats | Ints, weights: Weights) -> Floats:
-    """Cohen's kappa of tables (..., n_classes, n_classes) that count pairs; shape (...), range -1 to 1.
-
-    NaN for one pair or none, and where both annotators used the same single class. Source: Cohen (1960),
-    DOI 10.1177/001316446002000104; with weights Cohen (1968), DOI 10.1037/h0026256. Weights are over ranks of the
-    classes, not over their codes.
+    """Cohen's kappa of tables (..., n_classes, n_classes) that count pairs; shape (...), -1 to 1, NaN for one pair or
+    none, and where both used the same single class. Cohen (1960), DOI 10.1177/001316446002000104; with weights, over
+    ranks of the classes, Cohen (1968), DOI 10.1037/h0026256.
     """
     disagreement = _disagreement(tables.shape[-1], weights)
     observed = (tables * disagreement).sum(axis=(-2, -1))
@@ -89,10 +87,9 @@ _Left = tuple[Ints, Ints, Floats, Ints]
 
 
 class Subsets:
-    """The overlap subsets: every two annotators who share a pair, whoever else labelled it.
-
-    `annotators` (n_subsets, 2) are the two, the lower number first; `n` (n_subsets,), the pairs that they share, and
-    `kappas` (n_subsets,) are in the same order.
+    """The overlap subsets: every two annotators who share a pair, whoever else labelled it. `annotators` (n_subsets, 2)
+    are the two, the lower number first; `n`, the pairs that they share, and `kappas`, both (n_subsets,), are in the
+    same order.
     """
 
     def __init__(self, overlap: Overlap, weights: Weights) -> None:
@@ -117,9 +114,8 @@ class Subsets:
         self._left_by_cluster: dict[Cluster, _Left] = {}
 
     def _count_use(self, group: Ints, record: Ints, n_groups: int) -> Floats:
-        """Totals that kappa needs of the label pairs at these places, in each group, (n_groups, 2 + 2 n_classes).
-
-        Their number, their sum of disagreement, and how often each of the two annotators used each class.
+        """Totals that kappa needs of the label pairs at these places, in each group, (n_groups, 2 + 2 n_classes): their
+        number, their sum of disagreement, and how often each of the two annotators used each class.
         """
         classes = [self._overlap.klass[labels[record]] for labels in (self._first, self._second)]
         n = self._n_classes
@@ -258,10 +254,7 @@ def _too_few(n_others: str, needed: int) -> Sentence:
 def summary_figures(
     subsets: Subsets, reach: IntervalScope, level: float, sides: Sides = HS_AND_CN, *, on_bins: bool = False
 ) -> tuple[Figure, ...]:
-    """Mean, standard deviation and weighted mean of the kappas that are defined.
-
-    The means have intervals. The standard deviation has none: most of it is what chance makes of small subsets.
-    """
+    """Mean, standard deviation and weighted mean of the kappas that are defined; only the means have intervals."""
     kappas, n_pairs = subsets.kappas[~np.isnan(subsets.kappas)], subsets.n_pairs
     note = say(
         "overlap subsets: %(number)s used, %(most)s undefined and left out",

@@ -26,17 +26,15 @@ from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap, Sums, ratio
 
 
 def observed_agreement(sums: Sums) -> Floats:
-    """Mean over pairs of the share of a pair's label pairs that agree; range 0 to 1.
-
-    This and the coefficients below return the shape of `sums.n`, NaN where the coefficient is undefined.
+    """Mean over pairs of the share of a pair's label pairs that agree; 0 to 1. Like the coefficients below of the shape
+    of `sums.n`, NaN where undefined.
     """
     return ratio(sums.agreeing, sums.n)
 
 
 def fleiss_kappa(sums: Sums) -> Floats:
-    """Fleiss' kappa, for pairs that all have the same number of labels; range -1 to 1.
-
-    Undefined where all labels are of one class. Source: Fleiss (1971), DOI 10.1037/h0031619.
+    """Fleiss' kappa, for pairs that all have the same number of labels; -1 to 1, undefined where all labels are of one
+    class. Source: Fleiss (1971), DOI 10.1037/h0031619.
     """
     expected = (ratio(sums.labels, sums.labels.sum(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
     return ratio(observed_agreement(sums) - expected, 1 - expected)
@@ -63,9 +61,8 @@ def interval_alpha(sums: Sums, *, numbers: Floats) -> Floats:
 
 
 def _alpha(sums: Sums, values: Floats) -> Floats:
-    """Alpha where two classes differ by the square of the difference of their values, (..., n_classes).
-
-    Over a coincidence matrix, sum (a - b)² = 2 (sum a² - sum ab), of which `products` has the second.
+    """Alpha where two classes differ by the square of the difference of their values, (..., n_classes): over a
+    coincidence matrix, sum (a - b)² = 2 (sum a² - sum ab), of which `products` has the second.
     """
     n = sums.labels.sum(axis=-1)
     values = values - ((sums.labels * values).sum(axis=-1) / np.maximum(n, 1))[..., None]
@@ -74,11 +71,9 @@ def _alpha(sums: Sums, values: Floats) -> Floats:
 
 
 def gwet_ac1(sums: Sums) -> Floats:
-    """Gwet's AC1 over pairs with two or more labels; range -1 to 1.
-
-    Chance agreement counts all classes of the scheme, used or not. Defined, and 1, where all labels are of one class
-    out of several. Source: Gwet (2008), DOI 10.1348/000711006X126600; unlike there, pairs with a single label do not
-    count towards the prevalence of the classes.
+    """Gwet's AC1 over pairs with two or more labels; -1 to 1, and 1 where all labels are of one class out of several.
+    Chance agreement counts all classes of the scheme. Source: Gwet (2008), DOI 10.1348/000711006X126600; unlike there,
+    pairs with a single label do not count towards the prevalence of the classes.
     """
     prevalence = ratio(sums.shares, sums.n[..., None])
     expected = (prevalence * (1 - prevalence)).sum(axis=-1) / (prevalence.shape[-1] - 1)
@@ -189,10 +184,8 @@ COEFFICIENTS = (
 
 
 def coefficients_of(distance: Distance, numbers: Floats) -> tuple[Coefficient, ...]:
-    """COEFFICIENTS for a question with this distance; alpha for intervals, where there are any, follows the ordinal.
-
-    `numbers`, shape (n_classes,), is what the interval distance is taken from. The alpha of the question's own
-    distance says so in its note, but for the nominal one, which has none.
+    """COEFFICIENTS for a question with this distance, with alpha for intervals, of `numbers`, (n_classes,), where it is
+    one; the alpha of the question's own distance says so in its note, unless it is nominal.
     """
     coefficients = []
     for coefficient in COEFFICIENTS:
@@ -213,9 +206,8 @@ def pooled_figures(
     coefficients: Sequence[Coefficient] = COEFFICIENTS,
     sides: Sides = HS_AND_CN,
 ) -> tuple[Figure, ...]:
-    """Every one of the coefficients with its interval, or with the reason why it has none.
-
-    Fleiss' kappa is there for four and more labels, too, where pairs have so many.
+    """Every one of the coefficients, and Fleiss' kappa for as many labels as pairs have, with its interval or why it
+    has none.
     """
     n_labels_listed = [coefficient.n_labels for coefficient in coefficients]
     last = max(at for at, n_labels in enumerate(n_labels_listed, 1) if n_labels)

@@ -1,7 +1,5 @@
-"""Sums over pairs that figures over a whole grid are computed from, also without each HS, CN or annotator.
-
-Every coefficient of `multi_rater.py` is a function of these sums. Without one HS, it is the same function of the
-sums less those of the HS, so that all replicates of the jackknife are computed at once.
+"""Sums over pairs that figures over a whole grid are computed from, also without each HS, CN or annotator: every
+coefficient of `multi_rater.py` is a function of them, so that all replicates of the jackknife are computed at once.
 """
 
 from __future__ import annotations
@@ -23,10 +21,8 @@ FEW_CODES = 200_000  # up to this, codes are counted in any case
 
 @dataclass(frozen=True)
 class Overlap:
-    """The labels of the pairs with two or more of them.
-
-    `pair`, `hs`, `cn`, `annotator` and `klass`, shape (n_labels,), say where each label stands, who gave it, and its
-    class, of `n_classes`; they count from 0.
+    """The labels of the pairs with two or more of them: where each stands, who gave it, and its class, of `n_classes`,
+    all (n_labels,) and counted from 0.
     """
 
     n_classes: int
@@ -77,9 +73,8 @@ class Sums:
 
 
 def moments(profiles: Ints) -> Floats:
-    """Terms that one pair of each profile adds to `Sums`, but for `products`, shape (n_profiles, 3 + 2 n_classes).
-
-    `profiles` (n_profiles, n_classes) has the number of labels of each class; a pair with fewer than two adds nothing.
+    """Terms that one pair of each profile, its numbers of labels of each class, (n_profiles, n_classes), adds to
+    `Sums`, (n_profiles, 3 + 2 n_classes); nothing from a pair with fewer than two.
     """
     n_labels = profiles.sum(axis=1)
     counts = np.where((n_labels >= 2)[:, None], profiles, 0)
@@ -195,9 +190,8 @@ def _profile_products(profiles: Ints, values: Floats) -> Floats:
 
 
 def dense_codes(codes: Ints) -> tuple[Ints, Ints]:
-    """The distinct codes (0 or more) in order, and the place of each code among them; without sorting if that is less.
-
-    The same as `np.unique` with `return_inverse`, in linear time where the codes are not much larger than their number.
+    """The distinct codes (0 or more) in order, and the place of each code among them: as `np.unique` with
+    `return_inverse`, but in linear time where the codes are not much larger than their number.
     """
     if int(codes.max(initial=0)) > SPARSE * len(codes) + FEW_CODES:
         return np.unique(codes, return_inverse=True)
@@ -206,9 +200,8 @@ def dense_codes(codes: Ints) -> tuple[Ints, Ints]:
 
 
 def sums_by(cluster: Ints, kind: Ints, values: Floats) -> Floats:
-    """Sums of `values[kind]` over the members of each cluster, shape (n_clusters, n_columns), clusters in order.
-
-    `cluster` and `kind` have shape (n_members,), `values` (n_kinds, n_columns).
+    """Sums of `values[kind]` over the members of each cluster, (n_clusters, n_columns); `cluster` and `kind` are
+    (n_members,).
     """
     names, place = dense_codes(cluster)
     return np.stack([np.bincount(place, weights=column[kind], minlength=len(names)) for column in values.T], axis=1)
