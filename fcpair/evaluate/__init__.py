@@ -22,17 +22,13 @@ class _CallablePackage(ModuleType):
     """The package as the function that its parent has by the same name."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Outcome:
-        from fcpair.evaluate.tier_frame import evaluate_tier_frame
-
-        return evaluate_tier_frame(*args, **kwargs)
+        return self.evaluate_tier_frame(*args, **kwargs)
 
     @property
     def __signature__(self) -> Signature:
         from inspect import signature
 
-        from fcpair.evaluate.tier_frame import evaluate_tier_frame
-
-        return signature(evaluate_tier_frame)
+        return signature(self.evaluate_tier_frame)
 
     @property
     def evaluate_tier_frame(self) -> Callable[..., Outcome]:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from fcpair.arrays import Bools, Floats, Ints
 from fcpair.evaluate.judged_rankings import (
-    NEGATIVE,
     POSITIVE,
     UNJUDGED,
     Grades,
@@ -74,7 +73,13 @@ def evaluate(
     comparisons: list[Comparison] = []
     concordances: list[Concordance] = []
     baselines: list[tuple[str, int, Floats]] = []
+    facts: list[TierFacts] = []
     for tier in tiers:
+        labels = tier.labels[tier.there]
+        n_judged, n_positive = int((labels > UNJUDGED).sum()), int((labels == POSITIVE).sum())
+        n_without = int((labels != POSITIVE).all(axis=1).sum())
+        sizes = (*labels.shape, labels.size, n_judged, n_positive, tier.outside, n_without)
+        facts.append(TierFacts(tier.tier, tier.rule, *sizes))
         judged, n = _judge(tier, rankings, options.no_positives)
         values = _values(judged, measures)
         scores += _scores(tier.tier, judged, values, names, measures, options)
@@ -105,7 +110,7 @@ def evaluate(
         resamples=options.resamples,
         seed=options.seed,
         measures=tuple(str(measure) for measure in measures),
-        tiers=tuple(map(_tier_facts, tiers)),
+        tiers=tuple(facts),
         systems=tuple(SystemFacts(str(system), name, of.notes, of.model) for system, name, of in ranked),
         scores=tuple(scores),
         spreads=tuple(tier_spreads(scores, [measures[at] for at in compared])),
@@ -119,22 +124,6 @@ def short_names(systems: Sequence[System]) -> list[str]:
     """The short names of systems; the full one of those whose short name is not theirs alone."""
     short = [system.short_name for system in systems]
     return [name if short.count(name) == 1 else str(system) for name, system in zip(short, systems, strict=True)]
-
-
-def _tier_facts(tier: TierLabels) -> TierFacts:
-    labels = tier.labels[tier.there]
-    positive = labels == POSITIVE
-    return TierFacts(
-        tier=tier.tier,
-        rule=tier.rule,
-        hs=len(labels),
-        pool=labels.shape[1],
-        cells=labels.size,
-        judged=int(positive.sum() + (labels == NEGATIVE).sum()),
-        positive=int(positive.sum()),
-        outside=tier.outside,
-        without_positives=int((~positive.any(axis=1)).sum()),
-    )
 
 
 def _judge(tier: TierLabels, rankings: Sequence[Ranking], no_positives: NoPositives) -> tuple[list[Judged], int]:
@@ -186,8 +175,7 @@ def _comparisons(
     tier: str, values: Floats, names: Sequence[str], measure: str, options: Evaluate
 ) -> Iterator[Comparison]:
     """The tests of every two systems on one tier and measure; `values` has the shape `(n, n_systems)`."""
-    pairs = list(combinations(range(len(names)), 2))
-    if not pairs or not len(values):
+    if not (pairs := list(combinations(range(len(names)), 2))) or not len(values):
         return
     firsts, seconds = zip(*pairs, strict=True)
     differences = values[:, list(firsts)] - values[:, list(seconds)]

@@ -58,9 +58,9 @@ class Measure(NamedValue):
         return 0.0, 1.0
 
     def expected(self, pool: Judged) -> Floats:
-        """The mean of the measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`: with n CNs
-        of which R are positive, every rank holds a positive with probability R / n, without replacement; of grades it
-        has the mean.
+        """The mean of the measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`: of n CNs
+        with R positive, every rank holds a positive with probability R / n, without replacement; of grades it has the
+        mean.
         """
         return self._expected(pool)
 
@@ -76,10 +76,9 @@ class CutMeasure(Measure):
     k: int = 10
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise InputError(f"k is {self.k}; at least 1 rank is needed")
-        if self.k > LARGEST_CUT:
-            raise InputError(f"k is {self.k}; expected at most {LARGEST_CUT:,}")
+        if not 1 <= self.k <= LARGEST_CUT:
+            expected = "at least 1 rank is needed" if self.k < 1 else f"expected at most {LARGEST_CUT:,}"
+            raise InputError(f"k is {self.k}; {expected}")
 
     def __str__(self) -> str:
         return f"{self.short_name}@{self.k}"
@@ -338,9 +337,7 @@ AVERAGED = ("HitRatio", "MRR", "NDCG", "MAP")  # what FC-CONAN's Table 4 average
 
 
 def parse_measure(text: str, k: int = 10) -> Measure:
-    """Read a measure's name, such as `NDCG@10` or `MAP(by=all)@5`; without `@` it is cut at `k`. InputError for any
-    other.
-    """
+    """Read a measure's name, such as `NDCG@10`; without `@` it is cut at `k`. InputError for any other."""
     match = _CUT.fullmatch(text)
     name, cut = (match[1], int(match[2])) if match else (text, None)
     measure: Measure = parse_named(name, MEASURES, "measure")

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,9 +67,7 @@ class Llm(System):
         check_at_least("n", self.n, 1)
 
     def rank(self, search: Search) -> Ranking:
-        """Rank `n` CNs of the pool (all, where it has fewer); raises ServiceError where the service gives no usable
-        answer.
-        """
+        """Rank `n` CNs of the pool, or all; raises ServiceError where the service gives no usable answer."""
         choices = collect_picks(self._requests(search), search.progress)
         depth = min(self.n, len(search.cn))
         order = np.array([[*choice.at, *[NOTHING] * (depth - len(choice.at))] for choice in choices], np.int64)
@@ -84,7 +83,7 @@ class Llm(System):
         return cost_of(self._requests(search))
 
     def _requests(self, search: Search) -> list[Request]:
-        pool: Sequence[int] = range(len(search.cn))
+        pool = range(len(search.cn))
         return [build_request(self.of, search, hs, pool, min(self.n, len(pool))) for hs in range(len(search.hs))]
 
 
@@ -125,20 +124,18 @@ class Request:
             parsed = parse_json(strip_fence(answer.said) if isinstance(answer.said, str) else answer.said)
         except (ValueError, TypeError, RecursionError):
             parsed = None
-        ranking = parsed.get("ranking") if isinstance(parsed, dict) else None
-        if not isinstance(ranking, list):
+        if not isinstance((ranking := parsed.get("ranking") if isinstance(parsed, dict) else None), list):
             raise BrokenReply('its message is not {"ranking": [...]}')
         at: list[int] = []
         unknown, repeated = [], []
         for named in ranking[: self.n]:
-            position = self.given.get(_parse_id(named), NOTHING)
-            if position == NOTHING:
+            if (position := self.given.get(_parse_id(named), NOTHING)) == NOTHING:
                 unknown.append(json.dumps(named, ensure_ascii=False)[:_SHOWN])
             elif position in at:
                 repeated.append(str(named))
                 position = NOTHING
             at.append(position)
-        if all(position == NOTHING for position in at):
+        if {*at} <= {NOTHING}:
             raise BrokenReply("it named none of the ids that it was given" if at else "it named nothing")
         return Picks(tuple(at), tuple(unknown), tuple(repeated), len(ranking) - len(at), answer.model)
 
@@ -197,8 +194,7 @@ def format_examples(text_by_hs: Mapping[int, str]) -> str:
 
 
 def _message_text(payload: Any) -> str:
-    content = message_content(payload)
-    if not isinstance(content, str) or is_blank(content):
+    if not isinstance((content := message_content(payload)), str) or is_blank(content):
         raise BrokenReply("it answered with a message without content")
     return content
 
@@ -222,15 +218,19 @@ class Embed(System):
     of: str
 
     def rank(self, search: Search) -> Ranking:
-        """Rank the pool by the cosine of each HS and CN, asking for each distinct text's vector once; raises
-        ServiceError.
-        """
+        """Rank the pool by the cosine of each HS and CN, each distinct text asked for once; raises ServiceError."""
         prompts = self._prompts(search)
         replies = _cached_replies(prompts)
         missing = [text for text in prompts if text not in replies]
         batches = [missing[at : at + TEXTS_A_REQUEST] for at in range(0, len(missing), TEXTS_A_REQUEST)]
         for done, batch in enumerate(batches, 1):
-            replies |= self._query([prompts[text] for text in batch], {len(answer.said) for answer in replies.values()})
+            subject = prompt_subject(f"{len(batch)} texts" if len(batch) > 1 else "a text", batch[0])
+            batch_prompt = Prompt("embeddings", {"model": self.of, "input": batch}, subject)
+            read = partial(_parse_vectors, n=len(batch), dimensions={len(answer.said) for answer in replies.values()})
+            answers = (service := Service.from_environment()).query(batch_prompt, read)
+            for text, answer in zip(batch, answers, strict=True):
+                cache_answer(prompts[text], answer, service.base_url)
+                replies[text] = answer
             if search.progress:
                 search.progress(done, len(batches))
         vectors = np.array([replies[text].said for text in (*search.hs, *search.cn)], np.float64)
@@ -254,17 +254,6 @@ class Embed(System):
             for text in (*search.hs, *search.cn)
         }
 
-    def _query(self, prompts: list[Prompt], dimensions: set[int]) -> dict[str, Reply]:
-        """Ask for the vectors of some texts in one request, and keep each; they must have one of `dimensions`."""
-        texts = [prompt.body["input"] for prompt in prompts]
-        subject = prompt_subject(f"{len(texts)} texts" if len(texts) > 1 else "a text", texts[0])
-        batch_prompt = Prompt("embeddings", {"model": self.of, "input": texts}, subject)
-        service = Service.from_environment()
-        answers = service.query(batch_prompt, lambda payload: _parse_vectors(payload, len(texts), dimensions))
-        for prompt, answer in zip(prompts, answers, strict=True):
-            cache_answer(prompt, answer, service.base_url)
-        return dict(zip(texts, answers, strict=True))
-
 
 def _cached_replies(prompts: dict[str, Prompt]) -> dict[str, Reply]:
     """The kept vectors by their texts; none where their dimensions differ, as they are not of the same model then."""
@@ -285,8 +274,7 @@ def _parse_vectors(payload: Any, n: int, dimensions: set[int]) -> list[Reply]:
         raise BrokenReply("it answered with an `index` that is not one for each text")
     by_place = {place: item.get("embedding") for place, item in zip(places, items, strict=True)}
     answers = [_check_vector(Reply(vector, reported_model(payload))) for vector in (by_place[at] for at in range(n))]
-    all_dimensions = dimensions | {len(answer.said) for answer in answers}
-    if len(all_dimensions) > 1:
+    if len(all_dimensions := dimensions | {len(answer.said) for answer in answers}) > 1:
         raise BrokenReply(
             f"it answered with vectors that differ in dimension ({', '.join(map(str, sorted(all_dimensions)))})"
         )
@@ -352,8 +340,7 @@ class Rerank(System):
         """Cost of asking for the HS whose answers are not kept yet, and of the first system; where this has to ask a
         service itself, its top is not known yet, and the first CNs of the pool stand in for it.
         """
-        first = self.first.cost(search)
-        if first.cached < first.requests:
+        if (first := self.first.cost(search)).cached < first.requests:
             stand_ins = self._requests(search, [range(min(self.top, len(search.cn)))] * len(search.hs))
             return first + Cost(
                 len(stand_ins), 0, n_prompt_tokens(stand_in.prompt for stand_in in stand_ins if stand_in)
@@ -382,9 +369,7 @@ class Cross(System):
         check_at_least("top", self.top, 1)
 
     def rank(self, search: Search) -> Ranking:
-        """Rank the pool; the score of rank r is -r. Raises ModelError where the model is unavailable, or is no
-        cross-encoder.
-        """
+        """Rank the pool; the score of rank r is -r. Raises ModelError for no such model, or no cross-encoder."""
         model = resolve(self.of, CROSS_ENCODERS)
         first = self.first.rank(search)
         tops = [sorted(top) for top in _tops(first, self.top)]

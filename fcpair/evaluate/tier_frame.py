@@ -172,9 +172,7 @@ _Pair = tuple[tuple[Any, ...], tuple[Any, ...], bool]
 
 
 def _has_own_ids(frame: pd.DataFrame, columns: list[str], used: Mapping[str, list[Any]]) -> bool:
-    """Return whether a ranking calls its texts, `used` by side, by the corpus's own ids; InputError where that is not
-    clear.
-    """
+    """Return whether a ranking calls its texts (`used`) by the corpus's own ids; InputError where that is not clear."""
     only_own, only_numbers, both = set[str](), set[str](), set[str]()
     for side, keys in used.items():
         if {_OWN_ID[side], _KEYS[side][0]} <= {*columns}:

@@ -185,9 +185,7 @@ def parse_keep(rule_text: str) -> KeepRule:
 
 
 def add_verdicts(share_rows: pd.DataFrame, rule: KeepRule) -> pd.DataFrame:
-    """The rows of `add_shares` with the columns of `judge_shares`, empty for other questions; InputError for no such
-    question.
-    """
+    """The rows of `add_shares` with those of `judge_shares`, empty for other questions; InputError for no such one."""
     questions = list(dict.fromkeys(share_rows["question"]))
     if rule.question not in questions:
         raise InputError(f"there is no question `{rule.question}`; {suggest_name(rule.question, questions)}")
@@ -211,20 +209,19 @@ def add_shares(counts: pd.DataFrame) -> pd.DataFrame:
 
 def judge_shares(share_rows: pd.DataFrame, threshold: float) -> pd.DataFrame:
     """Judge each row of `add_shares` by a threshold. Returns `verdict`: `kept` where the share is strictly greater,
-    else `dropped`, `undefined` without one; and `undecided`: `yes` where the interval has the threshold within it, else
-    `no`, empty without.
+    else `dropped`, `undefined` without one; and `undecided`: `yes` where the interval has the threshold in it, else
+    `no`.
     """
     undefined = share_rows["share"].isna()
-    straddles = (share_rows["low"] <= threshold) & (threshold <= share_rows["high"])
     verdict = np.select([undefined, share_rows["share"] > threshold], ["undefined", "kept"], "dropped")
+    straddles = (share_rows["low"] <= threshold) & (threshold <= share_rows["high"])
     undecided = np.select([undefined, straddles], ["", "yes"], "no")
     return pd.DataFrame({"verdict": verdict, "undecided": undecided}, index=share_rows.index, dtype=object)
 
 
 def margin_of_error(n: int, population: int | None = None, share: float = 0.5) -> float:
     """Cochran's margin of error at 95 % of a random sample: z sqrt(p (1 - p) / n), in a finite population times sqrt((N
-    - n) / (N - 1)); Cochran (1977), Sampling Techniques, chapters 2 and 4. Raises InputError for no respondents, or too
-    many.
+    - n) / (N - 1)); Cochran (1977), Sampling Techniques, chapters 2 and 4. Raises InputError for no such `n`.
     """
     if n < 1 or (population is not None and n > population):
         raise InputError(
@@ -244,8 +241,7 @@ def sample_size(error: float, population: int | None = None, share: float = 0.5)
 
 def merge_small_cells(counts: Mapping[str, int], *, merged: Collection[str] = ()) -> Counts:
     """The counts in cells of five people or more, whose sum stays: smaller cells and those to be `merged` are taken
-    together, with the next smallest one where they are still too few or only one; nothing remains of fewer than five
-    people in all.
+    together, with the next smallest one where they are still too few or only one; nothing remains of fewer than five.
     """
     kept = {answer: n for answer, n in counts.items() if n}
     n_merged = 0

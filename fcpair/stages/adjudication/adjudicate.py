@@ -24,8 +24,8 @@ HAND_RULES = frozenset(rule.value for rule in BY_HAND)
 
 @dataclass(frozen=True)
 class Tally:
-    """Number of times that each pair got each answer: `cell_id` `(n_pairs,)`, ascending, and `counts` `(n_pairs,
-    n_choices)`, columns in the order of the scheme's codes. A skip counts nowhere.
+    """Number of times that each pair, ascending, got each answer: `cell_id` `(n_pairs,)`, `counts` `(n_pairs,
+    n_choices)`.
     """
 
     question: Closed
@@ -115,9 +115,7 @@ class Forecast:
 
 
 def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties: Ties = "wait") -> Forecast:
-    """Say what a policy makes of pairs. What a person or a file has decided stands, and pairs on which a person's
-    decision was requested wait for it; all else follows the labels.
-    """
+    """Say what a policy makes of pairs. A person's or a file's decision stands, and a requested one is waited for."""
     decisions: dict[tuple[int, ...], RuleDecision | None] = {}
     totals = Forecast()
     for pair in pairs:
@@ -150,19 +148,16 @@ def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: 
     `answers` are all on the pair, oldest first: number, assignment and code (None: a skip). What counts is how often
     each label is there, as an adjudicator is shown labels without names. A pair without a label now has not changed.
     """
-    before: dict[int, int | None] = {}
-    now: dict[int, int | None] = {}
-    for number, assignment, code in answers:
-        now[assignment] = code
-        if number <= newest_seen:
-            before[assignment] = code
+    all_answers = list(answers)
+    now = {assignment: code for _, assignment, code in all_answers}
+    before = {assignment: code for number, assignment, code in all_answers if number <= newest_seen}
     labels_then, labels_now = (Counter(code for code in codes.values() if code is not None) for codes in (before, now))
     return bool(labels_now) and labels_then != labels_now
 
 
 def draw_pairs(cell_id: Ints, n: int | None, seed: int, *, first: Collection[int] = ()) -> Ints:
-    """The pairs to validate, ascending: `n` of them drawn by seed, those in `first` before others, or all. Raises
-    InputError for more than there are adjudicated pairs, or fewer than one.
+    """The pairs to validate, ascending: `n` drawn by seed, those in `first` before others, or all; InputError for no
+    such `n`.
     """
     if n is None:
         return np.sort(cell_id)
@@ -179,9 +174,8 @@ def is_valid(balance: Any) -> Any:
 
 
 def combine_verdicts(cell_id: Ints, verdict: Ints) -> tuple[Ints, Ints]:
-    """One verdict a pair: valid when more validators agree with the label than disagree. `cell_id` and `verdict` (1
-    agrees, 0 disagrees) have shape `(n_verdicts,)`. Returns the pairs, ascending, and 1 (valid) or 0 of each,
-    `(n_pairs,)`.
+    """One verdict a pair: valid when more validators agree than disagree. `cell_id` and `verdict` (1 agrees, 0
+    disagrees) are `(n_verdicts,)`. Returns the pairs, ascending, and 1 (valid) or 0 of each, `(n_pairs,)`.
     """
     pairs, row = np.unique(cell_id, return_inverse=True)
     balance = np.bincount(row, weights=np.where(verdict == AGREE, 1, -1), minlength=len(pairs))

@@ -94,8 +94,7 @@ def majority(labels: LabelTable) -> LabelFit:
 
 def dawid_skene(labels: LabelTable, most_steps: int = MOST_STEPS, tolerance: float = TOLERANCE) -> LabelFit:
     """Dawid and Skene's model, DOI 10.2307/2346806: each annotator has a probability of each label for each true class.
-    EM from the shares of `majority`, until a step adds less than `tolerance` to the log-likelihood for each label; not
-    smoothed.
+    EM from the shares of `majority`, until a step adds less than `tolerance` to the log-likelihood for each label.
     """
     return _fit(labels, _error_matrices, most_steps, tolerance)
 
@@ -132,9 +131,7 @@ def _fit(
 
 
 def _error_matrices(labels: LabelTable, probability: Floats) -> Floats:
-    """Probability of each label by each annotator for each true class: `(n_classes, n_annotators, n_classes)`; 1 for a
-    label that somebody never gave, which nothing asks.
-    """
+    """Probability of each label (1 if never given) by each annotator for each true class: (class, annotator, label)."""
     counts = np.maximum(labels.sum_by_kind(probability.take(labels.pair, axis=1)), FLOOR)
     is_given = np.bincount(labels.kind, minlength=counts[0].size).reshape(counts[0].shape) > 0
     counts = np.where(is_given, counts, 0)
@@ -150,9 +147,7 @@ def _coins(labels: LabelTable, probability: Floats) -> Floats:
 
 
 def round_for_sums(values: Floats, n_terms: int, largest: float = 1.0) -> Floats:
-    """Values, none above `largest`, rounded so far that any sum of `n_terms` of them is exact, and so the same in any
-    order.
-    """
+    """Values, none above `largest`, rounded so far that any sum of `n_terms` of them is exact, in any order."""
     bits = 52 - ceil(log2(n_terms * largest))
     return np.asarray(np.ldexp(np.rint(np.ldexp(values, bits)), -bits))
 
@@ -230,9 +225,8 @@ class PersonErrors:
 
 @dataclass(frozen=True, repr=False)
 class LabelModel(Result):
-    """One model: `probability`, `(n_pairs, n_classes)`, of each class of each pair, and `n_labels` of each of `pairs`.
-    `steps` of EM, and whether it has `converged`; None where the model does not say. `checks` has the shares of pairs
-    on which people say the same.
+    """One model: `probability`, `(n_pairs, n_classes)`, of each class of each of `pairs`. `steps` of EM, and whether it
+    has `converged`; None where the model does not say. `checks` has the shares of pairs on which people say the same.
     """
 
     model: str
@@ -392,8 +386,7 @@ def compute_aggregation(
     n_left_out: int = 0,
 ) -> Aggregation:
     """Fit `models` of LABEL_MODELS to labels, and compare them with `references`, what people have decided. `people`
-    are the names of `labels.annotators`, `pairs` the numbers of `labels.cell_ids`; `n_left_out` pairs have no definite
-    label.
+    are the names of `labels.annotators`, `pairs` the numbers of `labels.cell_ids`; `n_left_out` pairs are in none.
     """
     table = labels.table
     classes = tuple(question[code].name for code in labels.codes.tolist())
@@ -422,9 +415,7 @@ def compute_aggregation(
 
 
 def doubt_of(probability: Floats) -> Floats:
-    """Probability that the likeliest class of each pair is not the true one, `(n_pairs,)`, to ten decimals, so that it
-    can tie.
-    """
+    """Probability that the likeliest class of each pair is not the true one, `(n_pairs,)`, to ten decimals."""
     return np.asarray(np.round(np.maximum(1 - probability.max(axis=1), 0), 10))
 
 

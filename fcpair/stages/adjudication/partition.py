@@ -141,46 +141,34 @@ def best_first(rules: tuple[TierRule, ...]) -> list[TierRule]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence that the tiers rest on, of shape `(n_pairs,)`: `final` is the code of the adjudicated label (-1: none,
-    or discarded), `verdict` 1 valid, 0 not valid, -1 none.
+    """Evidence of tiers, `(n_pairs,)`: the code `final` (-1: none, or discarded), `verdict` 1 valid, 0 not valid, -1
+    none.
     """
 
     tally: Tally
     final: Ints
     verdict: Ints
 
-    def n_labels(self, plan: TierPlan) -> Ints:
-        """The number of labels of each pair that count for a tier."""
-        if plan.counted == "all":
-            return self.tally.n_labels
-        return np.asarray(self.tally.counts[:, self._columns(self.tally.question.definite)].sum(axis=1))
-
-    def n_agreeing(self, plan: TierPlan) -> Ints:
-        """The number of labels of each pair that agree with the final one."""
-        if plan.agreeing == "answer":
-            return self.tally.votes(self.final)
+    def held_against(self, plan: TierPlan) -> tuple[Ints, Ints, Ints, Bools]:
+        """Numbers of labels that count, agree with the final one and have to, and whether a tier lets that one in."""
         question = self.tally.question
-        positive, definite = set(question.positive), question.definite
-        sides = [[code for code in definite if (code in positive) == is_positive] for is_positive in (False, True)]
-        votes = [self.tally.counts[:, self._columns(side)].sum(axis=1) for side in sides]
-        return np.where(self.final == NO_CODE, 0, np.where(np.isin(self.final, list(positive)), votes[1], votes[0]))
 
-    def _columns(self, codes: Iterable[int]) -> list[int]:
-        return [self.tally.question.codes.index(code) for code in codes]
+        def n_of(codes: Iterable[int]) -> Ints:
+            return np.asarray(self.tally.counts[:, [question.codes.index(code) for code in codes]].sum(axis=1))
 
-    def has_answer(self, plan: TierPlan) -> Bools:
-        """Return whether the final label of each pair is one that the tier lets in."""
-        if not plan.answers:
-            return np.asarray(self.final != NO_CODE)
-        codes = [choice.code for choice in self.tally.question if choice.name in plan.answers]
-        return np.asarray(np.isin(self.final, codes))
-
-
-def _n_needed(plan: TierPlan, n_labels: Ints) -> Ints:
-    """Number of the labels that have to agree with the final one, for pairs with `n_labels`."""
-    if plan.agreement == "any":
-        return np.zeros_like(n_labels)
-    return n_labels if plan.agreement == "unanimous" else np.maximum(2, n_labels // 2 + 1)
+        n_labels = self.tally.n_labels if plan.counted == "all" else n_of(question.definite)
+        n_agreeing, is_let_in = self.tally.votes(self.final), np.asarray(self.final != NO_CODE)
+        if plan.agreeing != "answer":
+            others = [code for code in question.definite if code not in question.positive]
+            on_side = np.where(np.isin(self.final, question.positive), n_of(question.positive), n_of(others))
+            n_agreeing = np.where(is_let_in, on_side, 0)
+        n_needed = n_labels if plan.agreement == "unanimous" else np.maximum(2, n_labels // 2 + 1)
+        if plan.agreement == "any":
+            n_needed = np.zeros_like(n_labels)
+        if plan.answers:
+            codes = [choice.code for choice in question if choice.name in plan.answers]
+            is_let_in = np.asarray(np.isin(self.final, codes))
+        return n_labels, n_agreeing, n_needed, is_let_in
 
 
 def is_in_tier(rule: TierRule, evidence: Evidence) -> Bools:
@@ -189,9 +177,9 @@ def is_in_tier(rule: TierRule, evidence: Evidence) -> Bools:
     has_verdict = {"none": verdict >= NO_CODE, "any": verdict != NO_CODE, "accepted": verdict == Verdict.AGREE}
     is_in = evidence.final != NO_CODE
     for plan in rule.plans:
-        n_labels = evidence.n_labels(plan)
-        enough = (n_labels >= plan.labels) & (evidence.n_agreeing(plan) >= _n_needed(plan, n_labels))
-        is_in = is_in & evidence.has_answer(plan) & has_verdict[plan.verdict] & enough
+        n_labels, n_agreeing, n_needed, is_let_in = evidence.held_against(plan)
+        enough = (n_labels >= plan.labels) & (n_agreeing >= n_needed)
+        is_in = is_in & is_let_in & has_verdict[plan.verdict] & enough
     return np.asarray(is_in)
 
 
@@ -228,8 +216,7 @@ def failed_demands(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
     reasons: list[str] = []
     final, verdict = evidence.final[row], evidence.verdict[row]
     for plan in rule.plans:
-        n_counted = evidence.n_labels(plan)
-        n_labels, n_agreeing = int(n_counted[row]), int(evidence.n_agreeing(plan)[row])
+        n_labels, n_agreeing, n_needed, is_let_in = (int(figures[row]) for figures in evidence.held_against(plan))
         if final == NO_CODE:
             reasons.append(mark("it has no final label"))
         if plan.verdict != "none" and verdict == NO_CODE:
@@ -238,9 +225,9 @@ def failed_demands(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
             reasons.append(mark("the validators did not agree with its label"))
         if n_labels < plan.least_labels:
             reasons.append(say(_TOO_FEW[plan.counted], number=Id(n_labels), all=Id(plan.least_labels)))
-        if final != NO_CODE and n_agreeing < min(int(_n_needed(plan, n_counted)[row]), n_labels):
+        if final != NO_CODE and n_agreeing < min(n_needed, n_labels):
             reasons.append(say(_DIFFER[plan.counted, plan.agreeing], number=Id(n_agreeing), all=Id(n_labels)))
-        if final != NO_CODE and not evidence.has_answer(plan)[row]:
+        if final != NO_CODE and not is_let_in:
             one = mark("its final label is not %(answer)s")
             reasons.append(_say_answers(plan.answers, one, mark("its final label is not %(answer)s or %(answers)s")))
     return list(dict.fromkeys(reasons))

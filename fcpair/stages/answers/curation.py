@@ -18,9 +18,7 @@ ALL = "all"
 
 
 class TextChange(NamedTuple):
-    """Change to a text: the act, the reason of a rejection, and else how many words and characters changed; None: not
-    known.
-    """
+    """Change to a text: the act, the reason of a rejection, and else how much changed; None where it is not known."""
 
     act: Act | None
     reason: str | None = None
@@ -30,8 +28,7 @@ class TextChange(NamedTuple):
 
 def describe_change(question: Edit, answer: str, given_text: str | None) -> TextChange:
     """Describe what an answer does with the text that was given, None where there is none any more."""
-    reason = question.reason(answer)
-    if reason is not None:
+    if (reason := question.reason(answer)) is not None:
         return TextChange(REJECTED, reason)
     if given_text is None:
         return TextChange(None)
@@ -41,9 +38,8 @@ def describe_change(question: Edit, answer: str, given_text: str | None) -> Text
 
 @dataclass(frozen=True)
 class CurationSummary:
-    """Summary of the changes to the texts of a source, or to all: `n` answers, how many accept, edit and reject, and
-    how often each reason was given. The figures are mean Levenshtein distances over words and characters of the edited
-    texts.
+    """Summary of the changes to the texts of a source, or to all: `n` answers, how many accept, edit and reject, how
+    often each reason was given, and mean Levenshtein distances over words and characters of the edited texts.
     """
 
     source: str
@@ -68,8 +64,7 @@ def summarize_changes(question: Edit, source: str, changes: Sequence[TextChange]
 
 
 def _mean(name: str, distances: Sequence[int | None]) -> Figure:
-    numbers = [distance for distance in distances if distance is not None]
-    if not numbers:
+    if not (numbers := [distance for distance in distances if distance is not None]):
         return Figure(name, None, 0, undefined="no text was edited")
     return Figure(name, sum(numbers) / len(numbers), len(numbers))
 

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from fcpair.errors import Finding, InputError, reject, suggest_name
 from fcpair.stages.questions import LONGEST_NAME
+from fcpair.stages.questions.closed import raise_first
 
 Source = Literal["service", "local", "canned"]
 OPTIONS = ("max_new_tokens", "num_beams")  # what a local model may be told in brackets: whole numbers, 1 or more
@@ -53,14 +54,14 @@ def parse_model_spec(text: str) -> ModelSpec:
     name, named, rest = text.partition("=")
     source, colon, of = rest.partition(":")
     name, source, of = name.strip(), source.strip(), of.strip()
-    if not (named and colon and name and of):
-        raise InputError(f"the model `{text}` cannot be read; {_EXPECTED}")
-    if len(name) > LONGEST_NAME:
-        raise InputError(f"the name of the model `{text}` is longer than {LONGEST_NAME} characters")
-    if source not in get_args(Source):
-        raise InputError(
-            f"the model `{text}` has the source `{source}`; {suggest_name(source, list(get_args(Source)))}"
+    sources, place = list(get_args(Source)), f"the model `{text}`"
+    raise_first(
+        (
+            (not (named and colon and name and of), f"{place} cannot be read; {_EXPECTED}"),
+            (len(name) > LONGEST_NAME, f"the name of {place} is longer than {LONGEST_NAME} characters"),
+            (source not in sources, f"{place} has the source `{source}`; {suggest_name(source, sources)}"),
         )
+    )
     if source in _OPTIONS_OF and (bracketed := _BRACKETED.fullmatch(of)):
         return ModelSpec(name, source, bracketed[1].strip(), _parse_options(text, source, bracketed[2]))  # type: ignore[arg-type]
     return ModelSpec(name, source, of)  # type: ignore[arg-type]
@@ -82,10 +83,13 @@ def _parse_options(text: str, source: str, option_text: str) -> tuple[tuple[str,
             if not re.fullmatch("[1-9][0-9]{0,5}", value):
                 raise InputError(f"the model `{text}` has `{name}={value}`; expected a whole number, 1 or more, once")
         return tuple((name, int(value)) for name, value in options.items())
-    if {BY, COLUMNS[0]} <= set(options):
-        raise InputError(f"the model `{text}` has `{BY}` and `{COLUMNS[0]}`; give one of them")
-    if options.get(SEVERAL, "first") != "first":
-        raise InputError(f"the model `{text}` has `{SEVERAL}={options[SEVERAL]}`; expected `{SEVERAL}=first`")
+    has_both, several = {BY, COLUMNS[0]} <= set(options), options.get(SEVERAL, "first")
+    raise_first(
+        (
+            (has_both, f"the model `{text}` has `{BY}` and `{COLUMNS[0]}`; give one of them"),
+            (several != "first", f"the model `{text}` has `{SEVERAL}={several}`; expected `{SEVERAL}=first`"),
+        )
+    )
     return tuple(options.items())
 
 

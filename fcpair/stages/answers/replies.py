@@ -154,22 +154,20 @@ def is_ascending(places: Sequence[int]) -> bool:
 
 
 def is_sorted(cells: Sequence[str]) -> bool:
-    """Return whether the cells of a column are sorted, and fewer than 0.1 % of all their orders would be: whether equal
-    ones stand together, or all ascend or descend, as numbers if they are numbers. Empty cells are left out.
+    """Return whether the filled cells of a column are sorted or stand together by value, as 0.1 % of orders would at
+    most.
     """
     filled = [cell.strip().casefold() for cell in cells if cell.strip()]
     n_each = Counter(filled)
     log_alike = sum(lgamma(n + 1) for n in n_each.values()) - lgamma(len(filled) + 1)
-    together = len(n_each) == sum(1 for _ in groupby(filled)) and _is_rare(log_alike + lgamma(len(n_each) + 1))
-    if together or not _is_rare(log_alike + log(2)):
-        return together
+    is_together = len(n_each) == sum(1 for _ in groupby(filled))
+    if is_together and exp(log_alike + lgamma(len(n_each) + 1)) < RARE:
+        return True
+    if exp(log_alike + log(2)) >= RARE:
+        return False
     try:
         ranks = [float(with_point(cell)) for cell in filled]
     except ValueError:  # texts that come before numbers in one program come after them in another
         places = {cell: float(rank) for rank, cell in enumerate(sorted(set(filled)))}
         ranks = [places[cell] for cell in filled]
     return sorted(ranks) in (ranks, ranks[::-1])
-
-
-def _is_rare(log_share: float) -> bool:
-    return exp(log_share) < RARE

@@ -23,8 +23,8 @@ from fcpair.stages.stats.latent_labels import Effects, class_model_at, fit_effec
 
 @dataclass(frozen=True)
 class Habits:
-    """Habits of simulated people, probabilities from 0 to 1: that a pair is truly `positive`, that people see what is
-    true (`accuracy`), give the code `leaning_to` whatever is true (`leaning`), an indefinite answer (`unsure`), or none
+    """Habits of simulated people, probabilities: that a pair is truly `positive`, that people see what is true
+    (`accuracy`), give the code `leaning_to` whatever is true (`leaning`), an indefinite answer (`unsure`), or none
     (`skips`).
     """
 
@@ -41,9 +41,8 @@ MOVES_TO_MAJORITY = 0.5
 
 
 def draw_second_answers(cell: Ints, answer: Ints, seed: int) -> Ints:
-    """Draw what people answer after a discussion, from `cell` and `answer` before it, all `(n,)`. Who differs from the
-    most common answer on a cell takes it with probability MOVES_TO_MAJORITY; where two are equally common, all keep
-    theirs.
+    """Draw what people answer after a discussion, from `cell` and `answer` before it, all `(n,)`: with probability
+    MOVES_TO_MAJORITY the most common answer on a cell; where two are equally common, all keep theirs.
     """
     cells, at = np.unique(cell, return_inverse=True)
     answers, which = np.unique(answer, return_inverse=True)
@@ -87,9 +86,7 @@ def _perceive(true: Ints, question: Closed, accuracy: float, rng: np.random.Gene
 
 
 def draw_second_looks(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
-    """The definite code that validators see of pairs with these true codes, as often right as annotators, or -1 for a
-    skip.
-    """
+    """The definite code that validators see of pairs with these true codes, as annotators do, or -1 for a skip."""
     rng = np.random.default_rng([seed, 2])
     codes = _perceive(true, question, habits.accuracy, rng)  # drawn before the skips
     return np.where(rng.random(len(true)) < habits.skips, NO_CODE, codes)
@@ -246,9 +243,7 @@ def draw_pairs(hs: Ints, cn: Ints, effects: Effects, seed: int) -> Floats:
 
 
 def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
-    """The true code of each pair: a share `positive` of endlessly many is truly positive; answers of a side are alike
-    in shares.
-    """
+    """The true code of each pair: a share `positive` of endlessly many is positive; answers of a kind are as many."""
     from scipy.special import ndtri
 
     codes = [code for code in _ordered(question) if code in question.definite]

@@ -32,14 +32,12 @@ class AssignedPairs:
 
 
 def overlap_counts(n_pairs: int, overlap: Mapping[int, float]) -> dict[int, int]:
-    """Number of pairs for each number of labels: `round(share * n_pairs)` for those of `overlap`, ascending, and 1 for
-    the rest. Raises InputError for fewer than 2 labels, a share not from 0 to 1, and shares that ask for more pairs
-    than there are.
+    """Number of pairs for each number of labels, ascending: `round(share * n_pairs)` for those of `overlap`, 1 for the
+    rest. Raises InputError for fewer than 2 labels, a share not from 0 to 1, and shares that ask for too many pairs.
     """
     check_shares(overlap)
     counts = {n_labels: round(overlap[n_labels] * n_pairs) for n_labels in sorted(overlap)}
-    n_single = n_pairs - sum(counts.values())
-    if n_single < 0:
+    if (n_single := n_pairs - sum(counts.values())) < 0:
         demands = " and ".join(f"{count} with {n_labels} labels" for n_labels, count in counts.items())
         raise InputError(
             f"overlap asks for too many pairs: {demands}, of {n_pairs} in all; lower a share until the rounded numbers "
@@ -86,8 +84,7 @@ def assign_pairs(
         raise InputError("there are no pairs to assign; make the grid first")
     hs_names, hs_at = np.unique(hs, return_inverse=True)
     cn_names, cn_at = np.unique(cn, return_inverse=True)
-    n_distinct = len(np.unique(hs_at * len(cn_names) + cn_at))
-    if n_distinct < len(hs):
+    if (n_distinct := len(np.unique(hs_at * len(cn_names) + cn_at))) < len(hs):
         raise InputError(f"{len(hs) - n_distinct} of {len(hs)} pairs are duplicated; give each pair once")
     n_hs, n_cn = len(hs_names), len(cn_names)
     pairs = Pairs(rng.permutation(n_hs)[hs_at], n_hs + rng.permutation(n_cn)[cn_at], n_hs, n_hs + n_cn)
@@ -163,8 +160,8 @@ def _design_groups(size: int, n_pairs: int, shared: Ints, rng: np.random.Generat
 
 def _design_duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
     """Number of pairs for each duo: the same for all, and the rest for duos that form a graph of near-equal degrees.
-    Each annotator in turn is joined to those who still need most duos (Havel and Hakimi), of these to those with whom
-    little is shared so far.
+    Each annotator in turn joins those who still need most duos (Havel and Hakimi), then those with whom little is
+    shared.
     """
     n_annotators = len(shared)
     each, rest = divmod(n_pairs, comb(n_annotators, 2))
@@ -238,9 +235,7 @@ def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"
 
 
 def fill_slots(pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
-    """Share slots out as `share_out` does; of those of one `pair`, `(n_slots,)`, which are given in turns, nobody gets
-    two.
-    """
+    """Share slots out as `share_out` does; of those of one `pair`, `(n_slots,)`, given in turns, nobody gets two."""
     _, row, n_each = np.unique(pair, return_inverse=True, return_counts=True)
     nth = n_earlier_equal(row)
     person, has = np.full(len(pair), -1, np.int64), np.zeros((len(n_each), len(loads)), np.bool_)
@@ -281,8 +276,7 @@ def share_out(barred: Bools, loads: Ints, seed: int) -> Ints:
     rng = np.random.default_rng(seed)
     n_slots, n_people = barred.shape
     person = np.full(n_slots, -1, np.int64)
-    slots = rng.permutation(np.flatnonzero(~barred.all(axis=1)))
-    if len(slots) == 0:
+    if len(slots := rng.permutation(np.flatnonzero(~barred.all(axis=1)))) == 0:
         return person
     patterns, pattern = np.unique(barred[slots], axis=0, return_inverse=True)
     quota = _level_loads(~patterns, np.bincount(pattern), loads, rng)

@@ -118,9 +118,7 @@ class OverlapPlan(Plotted):
         """A row for each figure of each rung: the costs and yields of the rung, then the fields of `PredictedWidth`."""
         for rung in self.rungs:
             for width in rung.widths:
-                values = vars(width) | {"figure": width.name}
-                del values["name"]
-                yield {"share": rung.share, **vars(rung.expected), **values}
+                yield {"share": rung.share, **vars(rung.expected), **vars(width), "figure": width.name}
 
     def _summary(self) -> str:
         if self.recommended is None:
@@ -157,8 +155,7 @@ def plan_grid(
                 f"the pilot tells no width: {n_people} annotator{'s' * (n_people != 1)} labelled it; have two or more "
                 "people label the same pairs"
             )
-        overlap = find_overlap(pilot, question)
-        if not len(overlap.pair):
+        if not len((overlap := find_overlap(pilot, question)).pair):
             raise InputError(
                 "the pilot tells no width: no pair in it has two labels; have two people label the same pairs"
             )
@@ -304,9 +301,7 @@ class GridFacts:
         return sum(self.assigned.several.values()) / self.n_pairs if self.assigned else 0.0
 
     def overlap_at(self, share: float, three: float) -> dict[int, float]:
-        """The overlap in which such a share of the pairs has several labels, a share `three` of those that are added
-        three of them.
-        """
+        """The overlap with such a share of pairs with several labels, and a share `three` of the new ones with three."""
         several = self.assigned.several if self.assigned else {}
         shares = {2: 0.0, 3: 0.0} | {m: n / self.n_pairs for m, n in several.items()}
         added = max(share - self.assigned_share, 0.0)
@@ -356,21 +351,19 @@ def expect_yield(grid: GridFacts, size: OverlapSize, model: ClassModel, question
 
 
 def least_share(width: Callable[[float], float | None], wish: float, lowest: float = 0.0) -> float | None:
-    """The least share of pairs with several labels, from `lowest` on, at which a width is as wished; None where there
-    is none.
+    """The least share of pairs with several labels, from `lowest` on, at which a width is as wished; None: there is
+    none.
     """
 
     def is_enough(share: float) -> bool:
         return (width_there := width(share)) is not None and width_there <= wish
 
     shares = rungs(None, lowest)
-    high = next(filter(is_enough, shares), None)
-    if high is None or high == lowest:
+    if (high := next(filter(is_enough, shares), None)) is None or high == lowest:
         return high
     low = max((share for share in shares if share < high), default=0.0)
     while high - low > FINE * high:
-        middle = ceil((low + high) / 2 * SHARES) / SHARES
-        if middle == high:
+        if (middle := ceil((low + high) / 2 * SHARES) / SHARES) == high:
             break
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high

@@ -42,18 +42,15 @@ DAY_S = 86_400.0
 
 
 def pace_s(times: Sequence[float]) -> float | None:
-    """Seconds a pair: the median of the newest intervals between answers, without pauses; None if they are too few
-    (`NO_PACE`).
-    """
+    """Seconds a pair: the median of the newest intervals between answers, no pauses; None if too few (`NO_PACE`)."""
     intervals = (times[index] - times[index - 1] for index in range(len(times) - 1, 0, -1))  # the newest first
     newest = list(islice((interval for interval in intervals if interval <= PAUSE_S), LAST_INTERVALS))
     return median(newest) if len(newest) >= LEAST_INTERVALS else None
 
 
 def spread_batch_times(answers: Iterable[tuple[float, Hashable | None]]) -> list[float]:
-    """The times of answers, each with a key; those with one key, one after the other, share the time since the others.
-    So it is with the answers on a row, which come together, and those on a list of rows (LISTED), which come within
-    moments.
+    """The times of answers; those with one key, one after the other, share the time since the others: the answers on a
+    row, which come together, and those on a list of rows (LISTED), which come within moments. None is a key of its own.
     """
     numbered: list[tuple[float, Hashable | None]] = []  # with keys that tell one list from the next
     n, before = 0, -inf
@@ -82,8 +79,7 @@ def left_s(n_open: int, pace: float | None) -> float | None:
 @dataclass(frozen=True)
 class TimeEstimate:
     """Time estimate for somebody who has `n_open` pairs to answer, at `pace_s` seconds a pair; `left_s` is None without
-    a pace. `per_day` is the answers a day over the last `RATE_DAYS` days; `end_at`, a POSIX time, is None where there
-    were none.
+    it. `per_day` is the answers a day over the last `RATE_DAYS` days; `end_at`, a POSIX time, is None without any.
     """
 
     n_open: int
@@ -114,20 +110,18 @@ def answers_per_day(times: Sequence[float], now: float) -> float:
 
 
 def last_end(estimates: Sequence[TimeEstimate]) -> float | None:
-    """POSIX time at which the last of several people will be done; None where nobody has work, or somebody's end is
-    unknown.
-    """
-    return _most([estimate.end_at for estimate in estimates if estimate.n_open])
+    """POSIX time at which the last of several people will be done; None where nobody has work, or an end is unknown."""
+    return _most(estimate.end_at for estimate in estimates if estimate.n_open)
 
 
 def longest_left(estimates: Sequence[TimeEstimate]) -> float | None:
     """The seconds of work of whoever has most, each at their own pace; None as for `last_end`."""
-    return _most([estimate.left_s for estimate in estimates if estimate.n_open])
+    return _most(estimate.left_s for estimate in estimates if estimate.n_open)
 
 
-def _most(numbers: Sequence[float | None]) -> float | None:
-    known = [number for number in numbers if number is not None]
-    return max(known) if known and len(known) == len(numbers) else None
+def _most(numbers: Iterable[float | None]) -> float | None:
+    most = max((math.inf if number is None else number for number in numbers), default=math.inf)
+    return None if most == math.inf else most
 
 
 # Words a minute in silent reading of English non-fiction, the mean over 190 studies. Source: Brysbaert (2019), DOI
@@ -167,8 +161,7 @@ def split_sittings(times: Sequence[float]) -> list[Sitting]:
 @dataclass(frozen=True)
 class Exposure:
     """Texts that a person has read: `n_pairs` pairs with `n_hs` distinct HS. `n_today` answers and `today_s` seconds
-    fall on this day; `total_s`, the length of all sittings, leaves out the reading of each first pair, and so is a
-    lower bound.
+    fall on this day; `total_s`, the length of all sittings, is a lower bound: it has no reading of first pairs.
     """
 
     n_pairs: int

@@ -81,19 +81,19 @@ def check_plan(plan: GridPlan) -> None:
 
 def _check_always(plan: GridPlan, name: str, form: Form) -> None:
     """Raise InputError where a column has a name that is always to be a label, and is none."""
-    for question_name, question in form.questions:
-        if not (isinstance(question, AnyOf) and question.always):
-            continue
+    always = (
+        (asked, question) for asked, question in form.questions if isinstance(question, AnyOf) and question.always
+    )
+    for asked, question in always:
         if not plan.columns.names:
             raise InputError(
-                f"round `{name}`, `{question_name}`: `always=column` needs columns with `names`, each of them a label"
+                f"round `{name}`, `{asked}`: `always=column` needs columns with `names`, each of them a label"
             )
-        for column in plan.columns.names:
-            if column not in question.names:
-                raise InputError(
-                    f"round `{name}`, `{question_name}`: column `{column}` is not one of its labels; "
-                    f"{suggest_name(column, question.names)}"
-                )
+        if column := next((column for column in plan.columns.names if column not in question.names), None):
+            raise InputError(
+                f"round `{name}`, `{asked}`: column `{column}` is not one of its labels; "
+                f"{suggest_name(column, question.names)}"
+            )
 
 
 def label_question(plan: RoundPlan) -> Closed:
@@ -155,12 +155,12 @@ def _check_models(plan: RoundPlan, columns: SidePlan) -> None:
             f"{prompt_name} has a placeholder `{{examples}}`, but nothing fills it; name in `examples` the grid that "
             "they are from, or omit the placeholder"
         )
-    for name in plan.definitions if columns.names else ():
-        if name not in columns.names:
-            raise InputError(
-                f"round `{plan.name}` has a definition of `{name}`, which is not a column; "
-                f"{suggest_name(name, columns.names)}"
-            )
+    unknown = [name for name in plan.definitions if name not in columns.names]
+    if unknown and columns.names:
+        raise InputError(
+            f"round `{plan.name}` has a definition of `{unknown[0]}`, which is not a column; "
+            f"{suggest_name(unknown[0], columns.names)}"
+        )
     missing = [item for item in columns.names if item not in plan.definitions]
     if DEFINITION in places and missing:
         raise InputError(

@@ -175,8 +175,7 @@ def _replace_barred(row: Ints, crew: Bools, barred: Bools, answers: int) -> Bool
 
 def _shift_work(row: Ints, crew: Bools, barred: Bools, missing: Ints, room: Ints, surplus: Ints | None = None) -> Bools:
     """Give cells the answers that they miss, and take work from people with a surplus, by as many as have room. A unit
-    goes from a cell or person to a person in its row, and on to whom that one may hand a cell, or stays where they have
-    none in the row.
+    goes to a person in its row, and on to whom that one may hand a cell, or stays where they have none in the row.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
@@ -318,8 +317,7 @@ def merge_controls(
     rows: Sequence[int], control_rows: Sequence[int], rng: np.random.Generator, *, by_row: bool
 ) -> list[int]:
     """The order of a shard with its control pairs: indices of `rows`, and behind these of `control_rows`. Each place is
-    as likely for a control pair; with `by_row`, each among those of its row, or between two rows where the shard has
-    none of it.
+    as likely for a control pair; with `by_row`, each is among those of its row, or between two rows.
     """
     order, placed = list(range(len(rows))), list(rows)
     for index, row in enumerate(control_rows, len(rows)):

@@ -102,12 +102,7 @@ class AssumedLabels:
             self.model, self._answer = class_model(self._effects), answer_by_effects(self._effects)
         self._explained, self._of_pair = cache(self._draw_explained), cache(self._draw_of_pair)
         self.predict = cache(self._predict)
-
-    @property
-    def basis(self) -> tuple[str, ...]:
-        """The assumptions."""
-        plan = self._plan
-        return (
+        self.basis = (
             f"assumed: {plan.prevalence:.1%} of labels positive, {plan.not_sure:.1%} not sure, kappa {plan.kappa:g}",
             f"assumed: HS explain {plan.hs_effect:.0%} and CN {plan.cn_effect:.0%} of the differences between pairs; "
             f"the leniency of annotators has a standard deviation of {plan.annotator_effect:g}",
@@ -151,9 +146,7 @@ class AssumedLabels:
         return summary_figures(subsets, "texts", level)[:1]
 
     def floor(self, name: str, size: OverlapSize) -> float:
-        """The width that endlessly many pairs of the same texts would leave; kappas of two and their mean have that of
-        alpha.
-        """
+        """The width that endlessly many pairs of the same texts would leave, that of alpha for kappas of two."""
         coefficient = self._coefficients.get(name, self.alpha)
         return VarianceParts(0.0, *self._explained(coefficient)).floor_width(size, self._plan.level)
 
@@ -185,11 +178,10 @@ class PilotLabels:
     independence = "HS and CN explain nothing in the pilot, so the likeliest width is that of independent pairs"
 
     def __init__(self, plan: Plan, question: Closed, pilot: Overlap) -> None:
-        self._question, self._level = question, plan.level
         alpha = measure_pilot(pilot, next(iter(planned_figures(question).values())))
         if isinstance(alpha, str):
             raise InputError(f"the pilot tells no width: {alpha}; have several people label more of the same pairs")
-        self._alpha = alpha
+        self._alpha, self._level = alpha, plan.level
         shares = np.bincount(pilot.klass, minlength=len(question.codes)) / len(pilot.klass)
         codes = np.asarray(question.codes)
         prevalence = float(shares[np.isin(codes, list(question.positive))].sum())
@@ -203,17 +195,12 @@ class PilotLabels:
         like = replace(like, hs_effect=0.0, cn_effect=0.0, annotator_effect=0.0)
         self._independent = AssumedLabels(like, question)
         self.model = self._independent.model
-
-    @property
-    def basis(self) -> tuple[str, ...]:
-        """The pilot in numbers."""
-        alpha = self._alpha
-        shares = (f"{choice.name} {share:.1%}" for choice, share in zip(self._question, self.model.shares, strict=True))
-        return (
+        labels = (f"{choice.name} {share:.1%}" for choice, share in zip(question, self.model.shares, strict=True))
+        self.basis = (
             f"from a pilot: {alpha.size.n_pairs} pairs with several labels, of {alpha.size.n_hs} HS and "
             f"{alpha.size.n_cn} CN, {alpha.name} {alpha.value:.3f}",
             f"variance of HS {alpha.of_hs / alpha.of_pair:.1f} times, of CN {alpha.of_cn / alpha.of_pair:.1f} "
-            f"times that of independent pairs; labels: {', '.join(shares)}",
+            f"times that of independent pairs; labels: {', '.join(labels)}",
         )
 
     def predict(self, name: str, size: OverlapSize) -> PredictedWidth:
@@ -240,9 +227,7 @@ class PilotLabels:
         return float(there / here)
 
     def find_halving(self, size: OverlapSize) -> PilotSize | None:
-        """The least pilot within the grid, as dense as this one, that would halve the range of a width; None where none
-        does.
-        """
+        """The least pilot within the grid, as dense as this one, that would halve the range of a width, if one does."""
         of_pilot, factor = self._alpha.size, 1.0
         goal = self._reach(self._alpha, size) / 2
         while of_pilot.n_hs * factor < size.n_hs or of_pilot.n_cn * factor < size.n_cn:

@@ -24,15 +24,11 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 def labelled_by_majority(labels: Sequence[str], without: Collection[str]) -> Bools:
     """Mask of rows to which more than half of the people gave a label that is among `without`, shape `(n_rows,)`.
-    `labels` has for each row what every person said of it, separated by semicolons or commas. Capitals make no
-    difference.
+    `labels` has for each row what every person said of it, separated by semicolons or commas.
     """
     excluded = {label.casefold() for label in without}
-    is_excluded = []
-    for cell in labels:
-        row_labels = [label.strip().casefold() for label in _SEPARATORS.split(cell) if label.strip()]
-        is_excluded.append(2 * sum(label in excluded for label in row_labels) > len(row_labels))
-    return np.array(is_excluded, np.bool_)
+    rows = ([label.strip().casefold() for label in _SEPARATORS.split(cell) if label.strip()] for cell in labels)
+    return np.array([2 * sum(label in excluded for label in row) > len(row) for row in rows], np.bool_)
 
 
 def have_many_slurs(texts: Sequence[str], slurs: Collection[str], least_other_words: int) -> Bools:
@@ -40,12 +36,8 @@ def have_many_slurs(texts: Sequence[str], slurs: Collection[str], least_other_wo
     CrowdCounter leaves such texts out (Saha et al. 2024, section 3.1). Capitals make no difference.
     """
     slur_words = {slur.strip().casefold() for slur in slurs if slur.strip()}
-    has_many = []
-    for text in texts:
-        words = [word.casefold() for word in _WORD.findall(text)]
-        n_slurs = sum(word in slur_words for word in words)
-        has_many.append(n_slurs > 0 and len(words) - n_slurs < least_other_words)
-    return np.array(has_many, np.bool_)
+    is_slur = ([word.casefold() in slur_words for word in _WORD.findall(text)] for text in texts)
+    return np.array([any(words) and words.count(False) < least_other_words for words in is_slur], np.bool_)
 
 
 def draw_rows(
@@ -88,9 +80,7 @@ COPIED_ROWS = 8192  # source vectors at once, which stand among all others
 
 
 def non_english_note(bodies: Iterable[str], languages: Iterable[str]) -> str | None:
-    """In what way most texts are not English: their language, or their script; None if not. `languages` are those that
-    the corpus names, one for each text, empty where it names none.
-    """
+    """In what way most texts are not English: their language, as the corpus names it, or their script; None if not."""
     n_by_language = Counter(languages)
     language, n = n_by_language.most_common(1)[0] if n_by_language else ("", 0)
     if language and 2 * n > n_by_language.total():
@@ -114,11 +104,8 @@ def nearest_to(
     memory_mb: int = MEMORY_MB,
     progress: Callable[[int, int], None] | None = None,
 ) -> Neighbours:
-    """Positions and cosines of the `k` texts nearest to each source, `(n_sources, k)`, or fewer columns where there are
-    fewer other texts. `progress(done, total)` counts sources.
-    """
-    places = min(k, len(vectors) - 1)
-    if not places:
+    """Positions and cosines of the `k` texts nearest to each source, `(n_sources, k)`, or of all others."""
+    if not (places := min(k, len(vectors) - 1)):
         return stack_parts([], 0)
     blocks, parts = Blocks.fit_memory(memory_mb, places), []
     for at in range(0, len(sources), COPIED_ROWS):

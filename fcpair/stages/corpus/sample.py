@@ -19,15 +19,11 @@ from fcpair.sentences import Id, say
 
 def own_order(*keys: npt.ArrayLike) -> Ints:
     """Positions of items in an order that does not depend on the one they came in; every draw goes over it. `keys` are
-    what distinguishes the items, `(n_items,)` each; the first one counts most. Items equal in all keys must be
-    interchangeable.
+    what distinguishes the items, `(n_items,)` each, the first above all; items equal in all must be interchangeable.
     """
-    codes = []
-    for key in keys:
-        values = np.asarray(key)
-        if values.dtype.kind == "U":
-            values = np.asarray(key, dtype=object)  # numpy's own strings lose NULs at their end
-        codes.append(np.unique(values, return_inverse=True)[1].ravel())
+    # numpy's own strings lose NULs at their end
+    columns = (np.asarray(key, dtype=object if np.asarray(key).dtype.kind == "U" else None) for key in keys)
+    codes = [np.unique(column, return_inverse=True)[1].ravel() for column in columns]
     return np.lexsort(codes[::-1])
 
 
@@ -49,8 +45,7 @@ def draw_stratified(strata: npt.NDArray[np.object_], order: Ints, n: int, seed: 
     draw_positions(order, n, seed, what)
     order = np.random.default_rng(seed).permutation(order)
     _, codes, sizes = np.unique(strata.astype(str), return_inverse=True, return_counts=True)
-    quotas = n * sizes // len(strata)
-    remainders = n * sizes % len(strata)
+    quotas, remainders = np.divmod(n * sizes, len(strata))
     quotas[np.lexsort((-sizes, -remainders))[: n - quotas.sum()]] += 1
     return np.sort(np.concatenate([order[codes[order] == stratum][:quota] for stratum, quota in enumerate(quotas)]))
 
@@ -162,8 +157,7 @@ NOWHERE = -1
 @dataclass(frozen=True)
 class SparseCells:
     """Cells of a grid by `row` and `column`, `(n_cells,)`, which are changed in place; `known` places are barred.
-
-    `base` says what each row and each column has beside these cells, as far as it counts for being level.
+    `base` says what each row and each column has beside these.
     """
 
     row: Ints
@@ -195,8 +189,7 @@ class SparseCells:
 
 def _level_columns(cells: SparseCells) -> None:
     """Level the columns as far as it goes while rows stay as level as they are: along chains of moves from a column
-    that has most to one that has at least two cells less, until there is none (as in Harvey, Ladner, Lovász and Tamir
-    2006, DOI 10.1016/j.jalgor.2005.01.003). On its way a row may hand its place on to a row that has less.
+    that has most to one that has two cells less, until there is none (DOI 10.1016/j.jalgor.2005.01.003).
     """
     is_level = False
     while not is_level:

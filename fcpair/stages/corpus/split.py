@@ -147,8 +147,7 @@ def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generato
         np.minimum.at(first, touched.ravel(), np.tile(rank, 4))  # spelt out: numpy 2.4.6 broadcasts wrongly here
         best = (gain > ROUNDING) & (first[touched] == rank).all(axis=0)
         pair_a, pair_b, change = pair_a[best], pair_b[best], change[best]
-        n_idle = 0 if len(pair_a) else n_idle + 1
-        if n_idle == IDLE_ROUNDS:
+        if (n_idle := 0 if len(pair_a) else n_idle + 1) == IDLE_ROUNDS:
             break
         for ends in (pairs.hs, pairs.cn):
             np.add.at(surplus, ends[pair_a], change)
@@ -177,8 +176,7 @@ def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: np.random.Gener
         gain = -((shared[outgoing] - shared[incoming] + change) * change).sum(axis=1)
         gain[(outgoing < 0) | (incoming < 0)] = 0
         best = int(gain.argmax())
-        n_idle = 0 if gain[best] > 0 else n_idle + 1
-        if n_idle == IDLE_TRADES:
+        if (n_idle := 0 if gain[best] > 0 else n_idle + 1) == IDLE_TRADES:
             break
         if gain[best] > 0:
             giver, taker = outgoing[best], incoming[best]

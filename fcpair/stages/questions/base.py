@@ -51,8 +51,7 @@ NO_CODE = -1  # stands for "no code" in integer columns: a skip, a discarded cel
 
 
 class Part(NamedTuple):
-    """A closed question on which agreement is measured: the question itself, its name empty, or one label of several.
-    """
+    """A closed question on which agreement is measured: the question itself, without a name, or one of its labels."""
 
     name: str
     question: Closed

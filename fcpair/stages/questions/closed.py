@@ -228,8 +228,7 @@ class Scale(Closed):
     def from_items(cls, items: Iterable[Item]) -> Self:
         """The question with these items in its brackets."""
         rest, options = take_options(items, ("positive",))
-        numbers = list(plain_names(rest))
-        if len(numbers) != 3:
+        if len(numbers := list(plain_names(rest))) != 3:
             raise InputError("expected the lowest number, the highest one and the step, such as `scale(1,5,0.5)`")
         low, high, step = map(_parse_decimal, numbers)
         return cls(low, high, step, _parse_decimal(options["positive"]) if options else None)

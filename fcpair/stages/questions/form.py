@@ -55,8 +55,7 @@ class Form:
     conditions: tuple[tuple[str, When], ...] = ()
 
     def __post_init__(self) -> None:
-        names = [name for name, _ in self.questions]
-        if not names:
+        if not (names := [name for name, _ in self.questions]):
             raise InputError("a form has at least one question")
         for name in names:
             if not _WORD.fullmatch(name):

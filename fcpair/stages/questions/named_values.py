@@ -181,8 +181,7 @@ def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -
     option (with the nearest one), an option that is missing, twice or of the wrong kind, brackets that do not match.
     """
     place = f"{what} `{text}`"
-    head = _HEAD.fullmatch(text)
-    if not head:
+    if not (head := _HEAD.fullmatch(text)):
         raise InputError.say(
             "%(place)s cannot be read; expected a name such as %(names)s", place=place, names=list(classes)
         )

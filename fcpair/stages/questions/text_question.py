@@ -187,11 +187,9 @@ class Curate(Edit):
 
     def read(self, cell: str) -> str:
         """The text as it stands there, or what `reject: REASON` says; raises InputError also for no such reason."""
-        rejection = _REJECTS.fullmatch(cell)
-        if rejection is None and fold_name(cell) != REJECT:
+        if (rejection := _REJECTS.fullmatch(cell)) is None and fold_name(cell) != REJECT:
             return super().read(cell)
-        reason = rejection[1].strip() if rejection else ""
-        if not reason:
+        if not (reason := rejection[1].strip() if rejection else ""):
             raise InputError(
                 f"a rejection needs its reason; expected `{_PREFIX}REASON` with one of {', '.join(self.reasons)}"
             )

@@ -88,9 +88,8 @@ class Agreement(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON."""
-        values = asdict(self)
-        for name in ("sides", *(() if self.bins else ("bins", "on_bins"))):
-            del values[name]
+        left_out = ("sides",) if self.bins else ("sides", "bins", "on_bins")
+        values = {name: value for name, value in asdict(self).items() if name not in left_out}
         options = {name: value for name, value in values["options"].items() if value not in (None, ())}
         return values | {"options": options}
 
@@ -271,21 +270,18 @@ def _check_labels(labels: pd.DataFrame, question: Closed) -> None:
         raise InputError(f"labels lack the columns {', '.join(missing)}; expected {', '.join(LABEL_COLUMNS)}")
     if empty := [name for name in LABEL_COLUMNS if labels[name].isna().any()]:
         raise InputError(f"labels have empty cells in {', '.join(empty)}; omit pairs without a judgement")
-    unknown_codes = labels.loc[~labels["code"].isin(question.codes)]
-    if len(unknown_codes):
+    if len(unknown_codes := labels.loc[~labels["code"].isin(question.codes)]):
         codes = ", ".join(map(str, unknown_codes["code"].unique()[:5]))
         raise InputError(
             f"labels have codes that the scheme lacks ({codes}), as on pairs {_some_pairs(unknown_codes)}; "
             f"expected {', '.join(map(str, question.codes))}"
         )
-    duplicated = labels.loc[labels.duplicated(["cell_id", "annotator"])]
-    if len(duplicated):
+    if len(duplicated := labels.loc[labels.duplicated(["cell_id", "annotator"])]):
         raise InputError(
             f"labels have two rows of one annotator on pairs {_some_pairs(duplicated)}; give only the current judgement"
         )
     places = labels[["cell_id", "hs_id", "cn_id"]].drop_duplicates()
-    duplicated = places.loc[places.duplicated("cell_id")]
-    if len(duplicated):
+    if len(duplicated := places.loc[places.duplicated("cell_id")]):
         raise InputError(f"labels give one cell_id several hs_id or cn_id: pairs {_some_pairs(duplicated)}")
 
 
@@ -422,8 +418,7 @@ def drop_unfit_bins(form: Form, options: Agree) -> Agree:
 
 
 def _parse_ends(scale: Scale, bin_text: str) -> tuple[int, int]:
-    match = _BIN.fullmatch(bin_text)
-    if not match:
+    if not (match := _BIN.fullmatch(bin_text)):
         raise InputError(f"bin `{bin_text}` cannot be read; expected its first and its last number, such as 1-2")
     try:
         first, last = (scale.read(end) for end in match.groups())

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,47 +159,6 @@ def _spread(sums: Floats) -> float:
     return float(sums @ sums * len(sums) / (len(sums) - 1))
 
 
-@dataclass(frozen=True)
-class MixedModel:
-    """A fitted model of all groups: the log-odds of each less those of the first, `(k,)`, and their covariance."""
-
-    log_odds: Floats
-    covariance: Floats
-    note: str = ""
-
-    def odds(self, group: int, other_group: int) -> Bounds:
-        """The odds ratio of a group over another, and its Wald bounds at 95 %."""
-        value = self.log_odds[group] - self.log_odds[other_group]
-        of_own, of_other = self.covariance[group, group], self.covariance[other_group, other_group]
-        variance = of_own + of_other - 2 * self.covariance[group, other_group]
-        low, middle, high = np.exp(value + Z * np.sqrt(variance) * np.array([-1, 0, 1])).tolist()
-        return middle, low, high
-
-
-def fit_mixed(is_label: Floats, group: NDArray[np.intp], clusters: NDArray[np.intp]) -> MixedModel | None:
-    """One model of a label in all groups, numbered from 0 to k - 1; None where the fit did not converge.
-
-    A logistic model with crossed random intercepts of items and annotators (`clusters`, `(n, 2)`), by Laplace's
-    approximation: Baayen, Davidson and Bates (2008), DOI 10.1016/j.jml.2007.12.005. Its odds are of one annotator on
-    one item, and so further from 1 than those of the clustered regression.
-    """
-    from mixedlm import glmer
-
-    names = [f"group{at}" for at in range(1, group.max() + 1)]
-    frame = pd.DataFrame({name: (group == at).astype(np.float64) for at, name in enumerate(names, 1)})
-    frame["item"], frame["annotator"] = (clusters[:, at].astype(str) for at in (0, 1))
-    with warnings.catch_warnings(record=True):
-        warnings.simplefilter("always")
-        fitted = glmer(f"given ~ {' + '.join(names)} + (1|item) + (1|annotator)", frame.assign(given=is_label))
-    k = len(names) + 1
-    log_odds, covariance = np.zeros(k), np.zeros((k, k))
-    log_odds[1:], covariance[1:, 1:] = [fitted.fixef()[name] for name in names], fitted.vcov()[1:, 1:]
-    if not fitted.converged or not (np.isfinite(log_odds).all() and np.isfinite(covariance).all()):
-        return None
-    note = "the mixed model has no variance left for items or annotators" if fitted.isSingular() else ""
-    return MixedModel(log_odds, covariance, note)
-
-
 ASSOCIATION = "an association among these annotators, never a cause"
 METHODS = {
     mark("low, high"): say(
@@ -300,9 +258,7 @@ class PairAgreement:
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """Comparison of groups of annotators, formed by one thing that is known about them (`by`), on `n` labels;
-    `n_without` are of annotators of whom it is not known.
-    """
+    """Comparison of groups of annotators, formed by what is known of them (`by`), on `n` labels; not of `n_without`."""
 
     by: str
     n: int
@@ -362,8 +318,7 @@ def _compare_by(
 ) -> GroupComparison:
     grouped = labels.assign(group=labels[by])[labels[by] != ""]
     people = grouped.groupby("group")["annotator"].nunique()
-    groups = [str(name) for name in people.index]
-    if len(groups) < 2:
+    if len(groups := [str(name) for name in people.index]) < 2:
         problem = f"there is one group, {groups[0]}" if groups else "nobody has a group"
         raise InputError(f"{by}: {problem}; expected two or more")
     n_groups = grouped.groupby("item")["group"].transform("nunique")
@@ -459,20 +414,42 @@ def _as_arrays(labels: pd.DataFrame, kind: str) -> tuple[Floats, NDArray[np.intp
 
 
 def _fit_and_add_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Difference]) -> list[Difference]:
-    """The same with odds by one mixed model of all groups that have odds."""
+    """The same with odds ratios, and their Wald bounds at 95 %, by one model of a label in all groups that have odds.
+
+    A logistic model with crossed random intercepts of items and annotators, by Laplace's approximation: Baayen,
+    Davidson and Bates (2008), DOI 10.1016/j.jml.2007.12.005. Its odds are of one annotator on one item, and so further
+    from 1 than those of the clustered regression.
+    """
     groups = sorted({name for of in differences if of.odds_ratio is not None for name in of.groups})
     if not groups:
         return list(differences)
+    from mixedlm import glmer
+
     group_labels = labels[labels["group"].isin(groups)]
     is_kind, clusters = _as_arrays(group_labels, kind)
-    model = fit_mixed(is_kind, pd.Index(groups).get_indexer(pd.Index(group_labels["group"])), clusters)
+    names = [f"group{at}" for at in range(1, len(groups))]  # whose log-odds are less those of the first
+    frame = pd.DataFrame({name: group_labels["group"] == group for name, group in zip(names, groups[1:], strict=True)})
+    frame = frame.reset_index(drop=True).astype(np.float64)
+    frame["item"], frame["annotator"] = (clusters[:, at].astype(str) for at in (0, 1))
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        fitted = glmer(f"given ~ {' + '.join(names)} + (1|item) + (1|annotator)", frame.assign(given=is_kind))
+    k = len(groups)
+    log_odds, covariance = np.zeros(k), np.zeros((k, k))
+    log_odds[1:], covariance[1:, 1:] = [fitted.fixef()[name] for name in names], fitted.vcov()[1:, 1:]
+    if not fitted.converged or not (np.isfinite(log_odds).all() and np.isfinite(covariance).all()):
+        no_fit = "no mixed model, as the fit did not converge"
+        return [of if of.odds_ratio is None else replace(of, note=no_fit) for of in differences]
+    note = "the mixed model has no variance left for items or annotators" if fitted.isSingular() else ""
 
-    def odds_fields(difference: Difference) -> dict[str, Any]:
-        if model is None:
-            return {"note": "no mixed model, as the fit did not converge"}
-        return {"mixed": model.odds(*map(groups.index, difference.groups)), "note": model.note}
+    def bounds(pair: tuple[str, str]) -> Bounds:
+        first, other = map(groups.index, pair)
+        variance = covariance[first, first] + covariance[other, other] - 2 * covariance[first, other]
+        reach = Z * np.sqrt(variance) * np.array([-1, 0, 1])
+        low, middle, high = np.exp(log_odds[first] - log_odds[other] + reach).tolist()
+        return middle, low, high
 
-    return [of if of.odds_ratio is None else replace(of, **odds_fields(of)) for of in differences]
+    return [of if of.odds_ratio is None else replace(of, mixed=bounds(of.groups), note=note) for of in differences]
 
 
 def _measure_pair_agreement(labels: pd.DataFrame, pair: tuple[str, str], few: dict[str, str]) -> PairAgreement:

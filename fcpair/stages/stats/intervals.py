@@ -49,8 +49,7 @@ def interval_within(value: float, reach: float, low: float, high: float) -> Inte
     if not (isfinite(low) and isfinite(high)):
         return Interval(value - reach, value + reach)
     middle, half = (low + high) / 2, (high - low) / 2
-    scaled = (value - middle) / half
-    if abs(scaled) >= 1:
+    if abs(scaled := (value - middle) / half) >= 1:
         return Interval(note=say("no interval, as it is at its bound"))
     z, z_reach = atanh(scaled), reach / half / (1 - scaled**2)
     return Interval(middle + half * tanh(z - z_reach), middle + half * tanh(z + z_reach))
@@ -119,8 +118,7 @@ def f_tail(df1: float, df2: float, value: float) -> float:
 
 def t_quantile(df: float, p: float) -> float:
     """The quantile of Student's t at `p` in (0.5, 1); NaN unless `df` is above 0. From `MANY` degrees of freedom on by
-    Abramowitz and Stegun 26.7.5; below by Newton's method, of which no step goes beyond the quantile, as the tail is
-    convex.
+    Abramowitz and Stegun 26.7.5; below by Newton's method, which never oversteps, as the tail is convex.
     """
     if not df > 0:
         return nan
@@ -151,8 +149,7 @@ FEW = 10  # of what is drawn: percentiles over fewer are too narrow more often t
 
 def resample_sums(sums: Floats, draws: int, seed: int) -> Iterator[Floats]:
     """The total of as many clusters as there are, drawn with replacement: blocks of shape (n_draws, n_sums). `sums`
-    (n_clusters, n_sums) is what each adds; those that add the same are drawn together, so that their order changes
-    nothing.
+    (n_clusters, n_sums) is what each adds; those that add the same are drawn together, so that no order counts.
     """
     rng = np.random.default_rng(seed)
     kinds, times = np.unique(sums, axis=0, return_counts=True)
@@ -161,15 +158,13 @@ def resample_sums(sums: Floats, draws: int, seed: int) -> Iterator[Floats]:
 
 
 def with_percentiles(figure: Figure, values: Floats, basis: str) -> Figure:
-    """The figure with the central 95 % of what was drawn, shape (n_draws,), or the reason for none in its note: Efron
-    (1979), DOI 10.1214/aos/1176344552. Undefined draws (NaN) are left out if at most one in twenty. `basis` says what
-    was drawn.
+    """The figure with the central 95 % of what was drawn, (n_draws,), or the reason for none in its note: Efron (1979),
+    DOI 10.1214/aos/1176344552. Undefined draws (NaN) are left out if at most one in twenty. `basis` is for the note.
     """
     if figure.value is None:
         return figure
     defined = values[~np.isnan(values)]
-    n_undefined = len(values) - len(defined)
-    if n_undefined > MAX_UNDEFINED_SHARE * len(values):
+    if (n_undefined := len(values) - len(defined)) > MAX_UNDEFINED_SHARE * len(values):
         return with_note(figure, f"no interval: undefined in {n_undefined:,} of {len(values):,} draws of {basis}")
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     if high - low < NO_WIDTH:

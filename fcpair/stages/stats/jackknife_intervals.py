@@ -57,9 +57,7 @@ ONE_SIDE_CLUSTERS = {
 
 @dataclass(frozen=True)
 class Sides:
-    """What a row and a column of a grid are called in intervals; all pairs have the same text of `fixed`, if that is a
-    side.
-    """
+    """What a row and a column of a grid are called in intervals; all pairs have the same text of the side `fixed`."""
 
     names: tuple[str, str] = ("HS", "CN")
     fixed: Cluster | None = None
@@ -108,9 +106,7 @@ class Sides:
     def say_of_sides(self, of_both: str, of_one: str, n: int = 2) -> Sentence:
         """A sentence about the sides of which intervals speak for new texts, with their names."""
         names = [self.cluster_name(side, n) for side in self.free_sides]
-        if len(names) == 1:
-            return say(of_one, side=names[0])
-        return say(of_both, row=names[0], column=names[1])
+        return say(of_one, side=names[0]) if len(names) == 1 else say(of_both, row=names[0], column=names[1])
 
 
 HS_AND_CN = Sides()
@@ -133,8 +129,7 @@ def jackknife_spread(replicates: Floats, times: Ints | None = None) -> Spread:
     """
     times = np.ones(len(replicates), dtype=np.int64) if times is None else times
     n = int(times.sum())
-    deviations = replicates - times @ replicates / n
-    return Spread(float((n - 1) / n * (times @ deviations**2)), n)
+    return Spread(float((n - 1) / n * (times @ (replicates - times @ replicates / n) ** 2)), n)
 
 
 def add_bounds(
@@ -162,7 +157,7 @@ def add_bounds(
     low, high = max(lowest, figure.value - reach), min(1.0, figure.value + reach)
     if variance_at is not None:
         t = t_reach(df, 1.0, level)
-        low, high = (_farthest_within(figure.value, *one, t, variance_at) for one in ((low, lowest), (high, 1.0)))
+        low, high = (_farthest_within(figure.value, *ends, t, variance_at) for ends in ((low, lowest), (high, 1.0)))
     return replace(figure, low=low, high=high)
 
 
@@ -171,10 +166,8 @@ def _farthest_within(value: float, end: float, bound: float, t: float, variance_
     inside, outside = end, bound
     for _ in range(BISECTIONS):
         middle = (inside + outside) / 2
-        if (middle - value) ** 2 <= t**2 * variance_at(middle):
-            inside = middle
-        else:
-            outside = middle
+        is_inside = (middle - value) ** 2 <= t**2 * variance_at(middle)
+        inside, outside = (middle, outside) if is_inside else (inside, middle)
     return inside
 
 

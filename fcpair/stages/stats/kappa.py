@@ -87,9 +87,8 @@ _Left = tuple[Ints, Ints, Floats, Ints]
 
 
 class Subsets:
-    """The overlap subsets: every two annotators who share a pair, whoever else labelled it. `annotators` (n_subsets, 2)
-    are the two, the lower number first; `n`, the pairs that they share, and `kappas`, both (n_subsets,), are in the
-    same order.
+    """The overlap subsets: every two annotators who share a pair, whoever else labelled it. `annotators` (n_subsets,
+    2), the lower number first, `n`, the pairs that they share, and `kappas`, both (n_subsets,), are in the same order.
     """
 
     def __init__(self, overlap: Overlap, weights: Weights) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
 from fcpair.stages.questions import Closed
+from fcpair.stages.questions.closed import raise_first
 from fcpair.stages.stats.jackknife_intervals import jackknife_spread
 from fcpair.stages.stats.kappa import MEANS, cohens_kappa
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, Coefficient
@@ -110,17 +111,28 @@ def class_model_at(question: Closed, positive: float, not_sure: float, accuracy:
 
 
 def _check_shares(question: Closed, prevalence: float, not_sure: float) -> None:
-    if not 0 < prevalence < 1:
-        raise InputError(
-            f"prevalence is {prevalence:g}; expected a share between 0 and 1: where all labels are alike, agreement by "
-            "chance is complete and no coefficient is defined"
+    are_definite = len(question.definite) == len(question.codes)
+    raise_first(
+        (
+            (
+                not 0 < prevalence < 1,
+                f"prevalence is {prevalence:g}; expected a share between 0 and 1: where all labels are alike, "
+                "agreement by chance is complete and no coefficient is defined",
+            ),
+            (
+                not 0 <= not_sure < 1 - prevalence,
+                f"not_sure is {not_sure:g}; expected 0 or more, and with the prevalence less than 1",
+            ),
+            (
+                not_sure > 0 and are_definite,
+                f"not_sure is {not_sure:g}, but all answers of this question are definite; omit it",
+            ),
+            (
+                not question.positive or set(question.definite) <= set(question.positive),
+                "the question has no positive, or no negative answer, so it has no prevalence",
+            ),
         )
-    if not 0 <= not_sure < 1 - prevalence:
-        raise InputError(f"not_sure is {not_sure:g}; expected 0 or more, and with the prevalence less than 1")
-    if not_sure and len(question.definite) == len(question.codes):
-        raise InputError(f"not_sure is {not_sure:g}, but all answers of this question are definite; omit it")
-    if not question.positive or set(question.definite) <= set(question.positive):
-        raise InputError("the question has no positive, or no negative answer, so it has no prevalence")
+    )
 
 
 def _least_accuracy(question: Closed, definite: float) -> float:
@@ -206,9 +218,7 @@ class Effects:
 
     def of_hs(self, rng: np.random.Generator, n: int) -> Floats:
         """Effect of each of `n` HS on its pairs."""
-        if self.camp is None:
-            return rng.normal(0, self.hs**0.5, n)
-        return rng.choice(self.camps[0], n, p=self.camps[1])
+        return rng.normal(0, self.hs**0.5, n) if self.camp is None else rng.choice(self.camps[0], n, p=self.camps[1])
 
     def of_pair(self) -> tuple[Floats, Floats]:
         """Distribution of a new pair's effect, as nodes and weights."""
@@ -220,9 +230,7 @@ class Effects:
 
 
 def joint(effects: Effects, leniency: Floats) -> Floats:
-    """Probability of two answers on a new pair by annotators of this leniency, by quadrature: (n, n, n_classes,
-    n_classes).
-    """
+    """Probability of two answers on a new pair by annotators of this leniency: (n, n, n_classes, n_classes)."""
     from scipy.special import ndtr
 
     z, z_weight = effects.of_pair()
@@ -251,12 +259,9 @@ def new_annotators(effects: Effects) -> dict[str, float]:
 
 def figures_of(found: Floats, weights: Floats) -> tuple[dict[str, float], Floats]:
     """The figures where annotators a and b share the `weights` (n, n) of the pairs, with joint answers `found`."""
-    both = np.einsum("abij,ab->ij", found, weights)
-    kappas = cohens_kappa(found * MANY, "none")
-    mean = float((kappas * weights).sum())
-    return {
-        coefficient.name: float(coefficient.compute(_sums_of(both))) for coefficient in COEFFICIENTS
-    } | dict.fromkeys(MEANS, mean), kappas
+    sums, kappas = _sums_of(np.einsum("abij,ab->ij", found, weights)), cohens_kappa(found * MANY, "none")
+    figures = {coefficient.name: float(coefficient.compute(sums)) for coefficient in COEFFICIENTS}
+    return figures | dict.fromkeys(MEANS, float((kappas * weights).sum())), kappas
 
 
 def _sums_of(both: Floats) -> Sums:
@@ -272,8 +277,7 @@ def _sums_of(both: Floats) -> Sums:
 
 def fit_effects(effects: Effects, class_shares: Floats, kappa: float) -> Effects:
     """The effects with the noise and the thresholds at which labels have these shares, `(n_classes,)`, and two people
-    this kappa. Raises InputError where HS and CN explain more than all, or agreement cannot be as high, with how high
-    it can be.
+    this kappa. Raises InputError where HS and CN explain more than all, or agreement cannot be as high.
     """
     if effects.hs + effects.cn >= 1:
         raise InputError(
@@ -297,9 +301,7 @@ def _with_shares(effects: Effects, class_shares: Floats, noise: float) -> Effect
 
 
 def class_model(effects: Effects) -> ClassModel:
-    """The model as classes that are true, one for each node of what pairs are like, and annotators drawn anew for each
-    pair.
-    """
+    """The model as classes that are true, one for each node of what pairs are like; annotators are drawn anew."""
     nodes, weights = _normal(PAIR_NODES)
     return ClassModel(weights, _answers_to(effects, nodes))
 

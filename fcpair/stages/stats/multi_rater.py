@@ -26,9 +26,7 @@ from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap, Sums, ratio
 
 
 def observed_agreement(sums: Sums) -> Floats:
-    """Mean over pairs of the share of a pair's label pairs that agree; 0 to 1. Like the coefficients below of the shape
-    of `sums.n`, NaN where undefined.
-    """
+    """Mean share of a pair's label pairs that agree; 0 to 1. Like those below: shape of `sums.n`, NaN if undefined."""
     return ratio(sums.agreeing, sums.n)
 
 
@@ -206,19 +204,17 @@ def pooled_figures(
     coefficients: Sequence[Coefficient] = COEFFICIENTS,
     sides: Sides = HS_AND_CN,
 ) -> tuple[Figure, ...]:
-    """Every one of the coefficients, and Fleiss' kappa for as many labels as pairs have, with its interval or why it
-    has none.
-    """
+    """Every one of the coefficients, and Fleiss' kappa for as many labels as pairs have, as figures with intervals."""
     n_labels_listed = [coefficient.n_labels for coefficient in coefficients]
     last = max(at for at, n_labels in enumerate(n_labels_listed, 1) if n_labels)
     n_labels_occurring = np.unique(np.bincount(overlap.pair)).tolist()
     more = [_fleiss_coefficient(n) for n in n_labels_occurring if n >= 2 and n not in n_labels_listed]
     selected = [*coefficients[:last], *more, *coefficients[last:]]
-    figures: dict[str, Figure] = {}
-    for n_labels in dict.fromkeys(coefficient.n_labels for coefficient in selected):
-        of_part = [coefficient for coefficient in selected if coefficient.n_labels == n_labels]
-        for figure in _compute_figures(of_part, overlap, reach, level, sides):
-            figures[figure.name] = figure
+    parts: dict[int | None, list[Coefficient]] = {}  # by the number of labels that they are about
+    for coefficient in selected:
+        parts.setdefault(coefficient.n_labels, []).append(coefficient)
+    computed = (_compute_figures(part, overlap, reach, level, sides) for part in parts.values())
+    figures = {figure.name: figure for of_part in computed for figure in of_part}
     return tuple(figures[coefficient.name] for coefficient in selected)
 
 

@@ -91,8 +91,7 @@ class NeededHs:
 @dataclass(frozen=True, repr=False)
 class PowerPlan(Result):
     """HS that it takes to find a difference of two systems, as wished and for others that are smaller and greater. `sd`
-    is the standard deviation of the difference over HS, from `basis`; `known` the power that the HS of the study have,
-    if any.
+    is the standard deviation of the difference over HS, from `basis`; `known` the power that the study's HS have.
     """
 
     options: Power
@@ -128,8 +127,7 @@ def plan_hs(options: Power, alpha: float, sd: float, basis: str, n_hs: int | Non
     """
     level = alpha / options.comparisons
     least = needed_hs(options.comparisons, alpha)
-    needed = _needed(options.difference, sd, options.power, level, least)
-    if needed is None:
+    if (needed := _needed(options.difference, sd, options.power, level, least)) is None:
         raise InputError(
             f"more than {MOST_HS:,} HS would be needed to find a difference of {options.difference:g} where its "
             f"standard deviation is {sd:g}; no study finds it"
@@ -164,15 +162,13 @@ def least_number(reaches: Callable[[int], bool], least: int, most: int) -> int |
 
 def _power(n: int, difference: float, sd: float, level: float, least: int) -> float:
     """Power of the two-sided paired t test at a level; 0 for fewer HS than the randomisation test needs."""
-    if n < max(least, 2):
-        return 0.0
-    return noncentral_tails(n - 1, difference / sd * sqrt(n), level)
+    return 0.0 if n < max(least, 2) else noncentral_tails(n - 1, difference / sd * sqrt(n), level)
 
 
 def noncentral_tails(df: int, shift: float, level: float) -> float:
     """Probability that noncentral t lies beyond the bounds of a two-sided t test at a level, integrated over the
-    estimate of the standard deviation: `nct` of scipy 1.17 is NaN for many plans (10,000 HS and a shift of 5 at level
-    0.05 / 66).
+    estimate of the standard deviation: `nct` of scipy 1.17 is NaN for many plans (10,000 HS, a shift of 5, level 0.05 /
+    66).
     """
     from scipy.integrate import quad
     from scipy.special import ndtr

@@ -148,8 +148,6 @@ def most_disputed(labels: Mapping[str, Ints], by: str, most: int) -> tuple[list[
     n_disputed = np.bincount(place[disputed], minlength=len(text_ids))
     share = n_disputed / np.maximum(n_shared, 1)
     order = [at for at in np.lexsort((text_ids, -share, -n_disputed)).tolist() if n_disputed[at]]
-    disputes = []
-    for at in order[:most]:
-        cells = tuple(cell_id[disputed & (place == at)].tolist())
-        disputes.append(TextDispute(int(text_ids[at]), int(n_shared[at]), cells))
-    return disputes, len(order)
+    cells = (tuple(cell_id[disputed & (place == at)].tolist()) for at in order[:most])
+    disputes = zip(text_ids[order].tolist(), n_shared[order].tolist(), cells, strict=False)
+    return [TextDispute(*dispute) for dispute in disputes], len(order)

@@ -40,8 +40,7 @@ ENDS = (0.025, 0.5, 0.97)  # shares of drawn studies below the low end of a rang
 @dataclass(frozen=True)
 class OverlapSize:
     """A grid and how many of its pairs have two and more labels: `pairs` by the number of labels, 2 or more. They are
-    spread evenly over the texts, but for those that are there: `of_hs` and `of_cn` count them by the HS and the CN that
-    have some.
+    spread evenly over the texts, but for those that are there, which `of_hs` and `of_cn` count by HS and CN.
     """
 
     n_hs: int
@@ -156,9 +155,7 @@ class VarianceParts:
 
 @dataclass(frozen=True)
 class Pilot:
-    """A figure on the pairs of a pilot, with V_pair, V_HS and V_CN; `spread` is the relative variance of V_pair's
-    estimate.
-    """
+    """A figure on the pairs of a pilot, with V_pair, V_HS and V_CN; `spread` is V_pair's relative variance."""
 
     name: str
     value: float
@@ -220,8 +217,8 @@ class Pilot:
         for share, text, each, seen in zip(
             shares, texts, self.size.pairs_of_texts, (self.of_hs, self.of_cn), strict=True
         ):
-            ratio = _draw_side(rng, share, text, each) / squares
-            distance += (np.log(ratio) - np.log(max(seen / self.of_pair, NEAR**2))) ** 2
+            log_ratio = np.log(_draw_side(rng, share, text, each) / squares)
+            distance += (log_ratio - np.log(max(seen / self.of_pair, NEAR**2))) ** 2
         weights = np.exp((distance.min() - distance) / (2 * NEAR**2)).cumsum()
         kept = np.searchsorted(weights, (np.arange(N_KEPT) + 0.5) / N_KEPT * weights[-1])
         return shares[:, kept], [text[kept] for text in texts], squares[kept]

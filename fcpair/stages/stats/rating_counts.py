@@ -200,8 +200,6 @@ def dense_codes(codes: Ints) -> tuple[Ints, Ints]:
 
 
 def sums_by(cluster: Ints, kind: Ints, values: Floats) -> Floats:
-    """Sums of `values[kind]` over the members of each cluster, (n_clusters, n_columns); `cluster` and `kind` are
-    (n_members,).
-    """
+    """Sums of `values[kind]` over the members, (n_members,), of each cluster, in order: (n_clusters, n_columns)."""
     names, place = dense_codes(cluster)
     return np.stack([np.bincount(place, weights=column[kind], minlength=len(names)) for column in values.T], axis=1)
