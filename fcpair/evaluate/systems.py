@@ -30,7 +30,7 @@ NOTHING = -1
 
 @dataclass(frozen=True)
 class Search:
-    """The HS and the pool: texts, and their numbers in the study; and by side (`hs`, `cn`) the ids that runs may use."""
+    """The HS and the pool: texts, and their numbers in the study; and by side (`hs`, `cn`) the ids that runs use."""
 
     hs: tuple[str, ...]
     cn: tuple[str, ...]

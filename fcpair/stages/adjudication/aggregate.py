@@ -11,7 +11,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil, log2
 from typing import Any, NamedTuple
 
@@ -31,40 +30,17 @@ MOST_STEPS = 500
 TOLERANCE = 1e-7  # of the log-likelihood for each label, between two steps
 
 
-@dataclass(frozen=True)
 class LabelTable:
     """Labels as numbers from 0, `(n_labels,)` each, in the order of pairs and of annotators: at most one for each pair
     and annotator; every pair, annotator and class has one.
+
+    `n_of_pair`, `(n_pairs,)`, are the labels of each pair; `kind`, `(n_labels,)`, numbers annotator and class together.
     """
 
-    pair: Ints
-    annotator: Ints
-    klass: Ints
-
-    @cached_property
-    def n_pairs(self) -> int:
-        """Number of pairs."""
-        return int(self.pair.max()) + 1
-
-    @cached_property
-    def n_annotators(self) -> int:
-        """Number of annotators."""
-        return int(self.annotator.max()) + 1
-
-    @cached_property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return int(self.klass.max()) + 1
-
-    @cached_property
-    def n_of_pair(self) -> Ints:
-        """Number of labels of each pair, shape `(n_pairs,)`."""
-        return np.bincount(self.pair)
-
-    @cached_property
-    def kind(self) -> Ints:
-        """Number of the annotator and class of each label together, shape `(n_labels,)`."""
-        return self.annotator * self.n_classes + self.klass
+    def __init__(self, pair: Ints, annotator: Ints, klass: Ints) -> None:
+        self.pair, self.annotator, self.klass = pair, annotator, klass
+        self.n_pairs, self.n_annotators, self.n_classes = (int(of.max()) + 1 for of in (pair, annotator, klass))
+        self.n_of_pair, self.kind = np.bincount(pair), annotator * self.n_classes + klass
 
     def sum_by_kind(self, weights: Floats) -> Floats:
         """Sums of weights, shape `(n_classes, n_labels)`, over labels: `(n_classes, n_annotators, n_classes)`."""

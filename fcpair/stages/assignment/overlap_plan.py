@@ -301,7 +301,7 @@ class GridFacts:
         return sum(self.assigned.several.values()) / self.n_pairs if self.assigned else 0.0
 
     def overlap_at(self, share: float, three: float) -> dict[int, float]:
-        """The overlap with such a share of pairs with several labels, and a share `three` of the new ones with three."""
+        """The overlap with such a share of pairs with several labels, and a share `three` of new ones with three."""
         several = self.assigned.several if self.assigned else {}
         shares = {2: 0.0, 3: 0.0} | {m: n / self.n_pairs for m, n in several.items()}
         added = max(share - self.assigned_share, 0.0)

@@ -95,7 +95,8 @@ class LeftOutSums:
     """The sums over the pairs of an overlap, or those with exactly `n_labels`, and what is left without one cluster.
 
     Without one of its labels a pair counts with the others, if two are left; with `n_labels` it does not count at all.
-    `label` are the labels that count, `total` (3 + 2 n_classes,) the `moments` of all pairs, `sums` their sums.
+    `label` are the labels that count, `total` (3 + 2 n_classes,) the `moments` of all pairs, `sums` their sums, and
+    `pairs_by_n_labels` counts the pairs with 0, 1, 2 ... labels.
     """
 
     def __init__(self, overlap: Overlap, n_labels: int | None = None) -> None:
@@ -114,15 +115,11 @@ class LeftOutSums:
         self._profiles[self._profile] = answers
         self._label_at = np.empty(shape[0], dtype=np.int64)  # one of the labels of each pair
         self._label_at[self._pair] = np.arange(len(overlap.pair))
+        self.pairs_by_n_labels = np.bincount(self._profiles.sum(axis=1)[self._profile])
         times = np.bincount(self._profile, minlength=len(self._profiles))
         self.total = times @ moments(self._profiles)
         self._coincidence = coincidence(self._profiles, times)
         self.sums = Sums.from_moments(self.total, self._products)
-
-    @property
-    def pairs_by_n_labels(self) -> Ints:
-        """Number of pairs with 0, 1, 2 ... labels."""
-        return np.bincount(self._profiles.sum(axis=1)[self._profile])
 
     def _products(self, values: Floats) -> Floats:
         return np.asarray(((values @ self._coincidence) * values).sum(axis=-1))
