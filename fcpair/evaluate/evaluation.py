@@ -236,8 +236,7 @@ class Readings:
     `score`: every unjudged pair counts as not appropriate (the usual figure). `left_out`: unjudged pairs are taken out
     of the ranking. `right`: every unjudged pair of the pool counts as appropriate, and has the greatest grade. `lowest`
     and `highest`: the least and the greatest value that any labels of the unjudged pairs could give: `score` and
-    `right` where a measure only `rises`; others fall with a positive below the cut, as they divide by the number of
-    positives.
+    `right` where a measure only `rises`; others fall with a positive below the cut.
     """
 
     score: Floats

@@ -59,7 +59,7 @@ class Measure(NamedValue):
 
     def expected(self, pool: Judged) -> Floats:
         """The mean of the measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`: of n CNs
-        with R positive, every rank holds a positive with probability R / n, without replacement; of grades it has the
+        with R positive, every rank holds a positive with probability R / n, without replacement, and of grades the
         mean.
         """
         return self._expected(pool)

@@ -45,8 +45,8 @@ class Ranking:
     """The CNs of the pool in a system's order, best first, one row per HS.
 
     `order` and `scores`, which never rise along a row, are `(n_hs, depth)`: positions in the pool, NOTHING (-1) where
-    the system names nothing that is in it. `notes` are for readers; `model` is what a run keeps of the model, `n_cut`
-    texts are longer than it reads.
+    the system names nothing that is in it. `model` is what a run keeps of the model, `n_cut` texts are longer than it
+    reads.
     """
 
     order: Ints

@@ -106,8 +106,7 @@ class Survey(Result):
 
 
 def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> None:
-    """Raise InputError for answers that mean nothing, and for a respondent who answers something twice or has two
-    groups.
+    """Raise InputError for answers that mean nothing, and for a respondent who answers something twice.
 
     `answers` has `statement`, `question`, `person`, `answer` (empty: skipped) and `line`, by which findings name rows.
     """
@@ -133,8 +132,7 @@ def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
     """Count each answer to each question on each statement, in the order in which they come.
 
     `answers` is as `check_answers` takes it; who has no group in the column `by` does not count. Returns `statement`,
-    `question`, with `by` also `group` and `people` (who answered or skipped there), and `yes`, `no`, `decline`,
-    `skipped`.
+    `question`, with `by` also `group` and `people` (who answered or skipped), and `yes`, `no`, `decline`, `skipped`.
     """
     keys = ["statement", "question"]
     if by is not None:
@@ -209,7 +207,7 @@ def add_shares(counts: pd.DataFrame) -> pd.DataFrame:
 
 def judge_shares(share_rows: pd.DataFrame, threshold: float) -> pd.DataFrame:
     """Judge each row of `add_shares` by a threshold. Returns `verdict`: `kept` where the share is strictly greater,
-    else `dropped`, `undefined` without one; and `undecided`: `yes` where the interval has the threshold in it, else
+    else `dropped`, `undefined` without one; and `undecided`: whether the interval has the threshold in it, `yes` or
     `no`.
     """
     undefined = share_rows["share"].isna()

@@ -24,9 +24,7 @@ HAND_RULES = frozenset(rule.value for rule in BY_HAND)
 
 @dataclass(frozen=True)
 class Tally:
-    """Number of times that each pair, ascending, got each answer: `cell_id` `(n_pairs,)`, `counts` `(n_pairs,
-    n_choices)`.
-    """
+    """Number of times that each pair of `cell_id`, ascending, got each answer: `counts` `(n_pairs, n_choices)`."""
 
     question: Closed
     cell_id: Ints
@@ -156,8 +154,8 @@ def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: 
 
 
 def draw_pairs(cell_id: Ints, n: int | None, seed: int, *, first: Collection[int] = ()) -> Ints:
-    """The pairs to validate, ascending: `n` drawn by seed, those in `first` before others, or all; InputError for no
-    such `n`.
+    """The pairs to validate, ascending: `n` drawn by seed, those in `first` before others, or all; InputError
+    otherwise.
     """
     if n is None:
         return np.sort(cell_id)

@@ -2,8 +2,7 @@
 
 A model never decides: nothing here is an adjudication, and no tier rests on it. All but GLAD and MACE, crowd-kit's, are
 exact under renaming: rows, annotators and classes in another order give the same numbers, bit for bit, because every
-sum is over numbers for which adding is exact (`round_for_sums`). EM would make another class of a difference in the
-last bit.
+sum is over numbers for which adding is exact (`round_for_sums`). EM would make another class of a last bit.
 """
 
 from __future__ import annotations
@@ -182,8 +181,7 @@ class PersonErrors:
     """A person's labels of pairs of each true class, as a model estimates them.
 
     `expected[k][l]` is the expected number of their labels `l` on pairs of the true class `k`, of the `n_shared` labels
-    on pairs that somebody else labelled too. `shares[k]` has the shares of these; None where they are fewer than
-    LEAST_LABELS.
+    on pairs that somebody else labelled too. `shares[k]` has their shares; None for fewer than LEAST_LABELS.
     """
 
     person: str

@@ -107,8 +107,7 @@ def _say_answers(names: Sequence[str], one: str, several: str) -> Sentence:
 
 
 def tier_rules(options: Partition | None = None) -> tuple[TierRule, ...]:
-    """The rules of all tiers of a study: Bronze, Silver, Gold and Diamond, each with one demand more, then its own in
-    their order.
+    """The rules of all tiers of a study: Bronze, Silver, Gold and Diamond, each with one demand more, then its own.
 
     FC-CONAN's text asks Diamond to be unanimous; its published files hold every pair on which at least two of its two
     or three labels equal the final one. `majority` is that rule for any number of labels, "not sure" included.
@@ -141,9 +140,7 @@ def best_first(rules: tuple[TierRule, ...]) -> list[TierRule]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence of tiers, `(n_pairs,)`: the code `final` (-1: none, or discarded), `verdict` 1 valid, 0 not valid, -1
-    none.
-    """
+    """Evidence of tiers, `(n_pairs,)`: the code `final` (-1: none, or discarded), `verdict` 1 valid, 0 not, -1 none."""
 
     tally: Tally
     final: Ints

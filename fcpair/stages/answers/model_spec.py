@@ -30,8 +30,7 @@ class ModelSpec:
     """A model: the `name` that it has in the study, and `of` which `source` its replies come.
 
     `service`: a chat model of the service that the environment names. `local`: a model of transformers, a folder or a
-    name. `canned`: a table with the columns `row` and `reply`, maybe `column`, or those that `options` name in their
-    place.
+    name. `canned`: a table with the columns `row` and `reply`, maybe `column`, or what `options` name instead.
     """
 
     name: str

@@ -83,7 +83,7 @@ _LETTER = r"[(\[\"'*]*({names})[)\]\"'*]*(?:[.:,)\n].*)?\s*"
 
 
 def read_choice(reply: str, names: Sequence[str], texts: Sequence[str] = ()) -> str | None:
-    """The one of these names (such as `A`, `B`, `C`, which stand for `texts`) that a reply gives; None if it cannot be
+    """The one of these names (such as `A`, `B`, `C`, which stand for `texts`) that a reply gives; None: it cannot be
     read.
 
     It is read if it is a name but for capitals, alone, in brackets, quotes or asterisks, or before a full stop, colon,
@@ -154,9 +154,7 @@ def is_ascending(places: Sequence[int]) -> bool:
 
 
 def is_sorted(cells: Sequence[str]) -> bool:
-    """Return whether the filled cells of a column are sorted or stand together by value, as 0.1 % of orders would at
-    most.
-    """
+    """Return whether the filled cells of a column are sorted or stand together by value, as chance seldom has it."""
     filled = [cell.strip().casefold() for cell in cells if cell.strip()]
     n_each = Counter(filled)
     log_alike = sum(lgamma(n + 1) for n in n_each.values()) - lgamma(len(filled) + 1)

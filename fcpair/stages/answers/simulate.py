@@ -1,5 +1,4 @@
-"""Simulated people, for planning and demonstrating a study, who answer a form of any questions by what is true of a
-cell.
+"""Simulated people, for planning and demonstrating a study, who answer a form by what is true of a cell.
 
 Before texts that differ, the model is that of `latent_labels`: what a pair is like is a number, which each person sees
 with some noise and their own leniency. Along it lie the negative answers, those that are not definite, and the positive
@@ -24,8 +23,7 @@ from fcpair.stages.stats.latent_labels import Effects, class_model_at, fit_effec
 @dataclass(frozen=True)
 class Habits:
     """Habits of simulated people, probabilities: that a pair is truly `positive`, that people see what is true
-    (`accuracy`), give the code `leaning_to` whatever is true (`leaning`), an indefinite answer (`unsure`), or none
-    (`skips`).
+    (`accuracy`), always give the code `leaning_to` (`leaning`), an indefinite answer (`unsure`), or none (`skips`).
     """
 
     positive: float

@@ -160,8 +160,7 @@ def _design_groups(size: int, n_pairs: int, shared: Ints, rng: np.random.Generat
 
 def _design_duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
     """Number of pairs for each duo: the same for all, and the rest for duos that form a graph of near-equal degrees.
-    Each annotator in turn joins those who still need most duos (Havel and Hakimi), then those with whom little is
-    shared.
+    Each annotator in turn joins those who need most duos (Havel and Hakimi), then those with whom little is shared.
     """
     n_annotators = len(shared)
     each, rest = divmod(n_pairs, comb(n_annotators, 2))
@@ -269,9 +268,8 @@ def share_out(barred: Bools, loads: Ints, seed: int) -> Ints:
 
     `barred`, `(n_slots, n_people)`, is True where a person may not take the slot; `loads`, `(n_people,)`, is the work
     that each has open. Returns a person for each slot, -1 where everyone is barred. The sum of the squared loads is the
-    least possible: no chain of moves can lower it, which suffices (Harvey, Ladner, Lovász and Tamir 2006,
-    Semi-matchings for bipartite graphs and load balancing, J. Algorithms 59(1), 53-78, DOI
-    10.1016/j.jalgor.2005.01.003).
+    least possible: no chain of moves can lower it (Harvey, Ladner, Lovász and Tamir 2006, Semi-matchings for bipartite
+    graphs and load balancing, J. Algorithms 59(1), 53-78, DOI 10.1016/j.jalgor.2005.01.003).
     """
     rng = np.random.default_rng(seed)
     n_slots, n_people = barred.shape

@@ -58,8 +58,8 @@ class OverlapPlan(Plotted):
 
     `recommended` is the overlap for the `figure` wished for, `grid.assigned` where that is enough, None without a wish.
     From a pilot the high end of the range meets it there, the likeliest width from `likeliest_share` of the pairs on.
-    `basis` says what it rests on, `advice` what else narrows intervals; `halving` is the least pilot that would halve
-    the range.
+    `basis` says what it rests on, `advice` what else narrows intervals; `halving` is the least pilot that halves the
+    range.
     """
 
     options: Plan
@@ -351,9 +351,7 @@ def expect_yield(grid: GridFacts, size: OverlapSize, model: ClassModel, question
 
 
 def least_share(width: Callable[[float], float | None], wish: float, lowest: float = 0.0) -> float | None:
-    """The least share of pairs with several labels, from `lowest` on, at which a width is as wished; None: there is
-    none.
-    """
+    """The least share of pairs with several labels, from `lowest` on, at which a width is as wished, if any is."""
 
     def is_enough(share: float) -> bool:
         return (width_there := width(share)) is not None and width_there <= wish

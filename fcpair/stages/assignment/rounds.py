@@ -31,11 +31,9 @@ def assign_cells(
     `row` and `column`, `(n_cells,)`, name the two ends of each cell by any integers, no cell twice. `barred`,
     `(n_cells, n_people)`, is True where a person may not be given the cell. 0 `answers`: by everybody who may. With
     `once_per_row` nobody has two cells of a row. Errors call what is dealt `unit`. Where nothing is barred, loads
-    differ by at most one. What is barred is given to others, and then work is handed on until the sum of the squared
-    loads is the least possible (a flow of convex cost without a negative cycle: Ahuja, Magnanti and Orlin 1993, Network
-    Flows, chapter 14).
-
-    Raises InputError for no cell, nobody to deal to, or too few people for what is asked.
+    differ by at most one; else work is handed on until the sum of the squared loads is the least possible (a flow of
+    convex cost without a negative cycle: Ahuja, Magnanti and Orlin 1993, Network Flows, chapter 14). Raises InputError
+    for no cell, nobody to deal to, or too few people for what is asked.
     """
     n_cells, n_people = barred.shape
     widest = int(np.unique(row, return_counts=True)[1].max(initial=0))
@@ -244,10 +242,9 @@ def n_labels_missing(
 def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:
     """Assign the further labels of each pair, `(n_pairs, n_people)`: True where a person is to give one.
 
-    Each pair is to get `n_more`, `(n_pairs,)`; `crew`, `(n_pairs, n_people)`, has it already, and who is `barred` may
-    not get it. Loads come out as level as the bars allow, from `loads`, `(n_people,)`; trades even out what two people
-    have in common, from `shared`, `(n_people, n_people)`. A pair on which fewer people are free gets as many as there
-    are.
+    Each pair is to get `n_more`, `(n_pairs,)`, or as many as people are free; `crew`, `(n_pairs, n_people)`, has it
+    already, and who is `barred` may not get it. Loads come out as level as the bars allow, from `loads`, `(n_people,)`;
+    trades even out what two people have in common, from `shared`, `(n_people, n_people)`.
     """
     new, loads = np.zeros_like(crew), loads.copy()
     for turn in range(int(n_more.max(initial=0))):

@@ -59,16 +59,14 @@ def draw_cells(rows: Ints, columns: Ints, n: int, known_places: Ints, *, seed: i
 
     `rows` and `columns` are the orders in which those of the grid are drawn, from `own_order`; `known_places`,
     `(n_known,)`, are places, none twice. Rows differ by at most one cell, and so do columns, unless so much of a row is
-    known that it cannot have its share. Time and memory do not go with the product of rows and columns.
+    known that it cannot have its share. Time and memory do not go with the product of rows and columns. Raises
+    InputError where `n` is less than 1, or more than the cells that are not known.
 
     Row and column ends are joined at random (Bollobás 1980, European J. Combin. 1(4), 311-316, DOI
     10.1016/S0195-6698(80)80030-8). What comes twice or is known is traded away. Then all cells trade their columns with
-    random others, which keeps every count (Ryser 1957, Canad. J. Math. 9, 371-377, DOI 10.4153/CJM-1957-044-3): a trade
-    is as likely as the one that undoes it, so of designs with the same counts none is favoured (Besag and Clifford
-    1989, Biometrika 76(4), 633-642, DOI 10.1093/biomet/76.4.633). Where more than half of the cells are drawn, those
-    that are left out are drawn so.
-
-    Raises InputError where `n` is less than 1, or more than the cells that are not known.
+    random others, which keeps every count (Ryser 1957, Canad. J. Math. 9, 371-377, DOI 10.4153/CJM-1957-044-3) and
+    favours no design with the same counts (Besag and Clifford 1989, Biometrika 76(4), 633-642, DOI
+    10.1093/biomet/76.4.633). Where more than half of the cells are drawn, those that are left out are drawn so.
     """
     n_rows, n_columns = len(rows), len(columns)
     n_free = n_rows * n_columns - len(known_places)
@@ -204,9 +202,7 @@ def _level_columns(cells: SparseCells) -> None:
 
 
 def _find_chain(cells: SparseCells, begin: Ints, is_end: Bools) -> list[tuple[int, int, int]]:
-    """The moves from one of the columns to one where they may end, breadth first, or none: cell, new row and new
-    column.
-    """
+    """The moves from one of the columns to one where they may end, breadth first: cell, new row and new column."""
     n_rows, row_counts = len(cells.base[0]), cells.counts[0]
     by_column = np.argsort(cells.column, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(np.bincount(cells.column, minlength=cells.n_columns))])

@@ -157,8 +157,8 @@ def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generato
 
 
 def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: np.random.Generator) -> Bools:
-    """Trade members between crews, `(n_pairs, n_annotators)`, until every two annotators share pairs as evenly as it
-    gets.
+    """Trade members between crews, `(n_pairs, n_annotators)`, until every two annotators share pairs as evenly as can
+    be.
 
     `locked` says who must stay in a crew or out of it; `shared`, `(n_annotators, n_annotators)`, how many pairs each
     two share, these among them. A trade moves a member of one pair to another and one back, and lowers the sum of

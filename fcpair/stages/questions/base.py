@@ -121,9 +121,7 @@ Distance = Literal["nominal", "ordinal", "interval"]
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer of a closed question. `definite` ones can become a cell's final one; retrieval is to find `positive`
-    ones.
-    """
+    """One answer of a closed question. `definite` ones can become a cell's final one; retrieval seeks `positive`."""
 
     code: int
     name: str
@@ -133,8 +131,7 @@ class Choice:
 
 class Closed(Question[int]):
     """A question with a fixed list of answers, `choices` in the order of their codes. `distance` says how far apart two
-    answers are where agreement is measured: the same or not (`nominal`), by their order (`ordinal`), or numbers
-    (`interval`).
+    answers are where agreement is measured: the same or not (`nominal`), by order (`ordinal`), by numbers (`interval`).
     """
 
     choices: tuple[Choice, ...]
@@ -177,9 +174,7 @@ class Closed(Question[int]):
 
     @abstractmethod
     def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
-        """Reader of a cell of a file, as by `read`, or as `extra_word`, no answer: -1. With `final`, only of definite
-        answers.
-        """
+        """Reader of a cell of a file, as by `read`, or as `extra_word`: -1. With `final`, only of definite answers."""
 
     def name(self, answer: int) -> str:
         """The name of the choice, or the number."""

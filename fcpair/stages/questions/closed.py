@@ -1,4 +1,4 @@
-"""Questions answered by choosing: one of several choices, a value on a scale, any number of labels. An answer is its
+"""Questions answered by choosing: one of several choices, a value on a scale, any number of labels. An answer is a
 code.
 """
 
@@ -27,8 +27,7 @@ DUPLICATE = say("a code or a name is duplicated")
 
 @dataclass(frozen=True)
 class OneOf(Closed):
-    """One of several choices: `one_of(not_appropriate,not_sure?,appropriate+)`; `?` marks one that is not definite, `+`
-    a positive one.
+    """One of several choices: `one_of(no,not_sure?,yes+)`; `?` marks one that is not definite, `+` a positive one.
 
     A choice has the code that it is given (`good=3+`), or its place, from 0. `distance=ordinal` says that the order of
     the codes is that of the answers. Raises InputError for fewer than two choices, a duplicated code or name (whatever

@@ -47,8 +47,7 @@ class Form:
 
     An answer is a dictionary: of each name, the answer of its question; None of one that is not asked, as it depends on
     an earlier one (`text: text() when abusive=yes`). Raises InputError for no question, a duplicated name, one that is
-    not a word of ASCII letters, digits and `_`, or a question that depends on no earlier `one_of(...)`, or on no answer
-    to it.
+    not a word of ASCII letters, digits and `_`, or a question that depends on no answer of an earlier `one_of(...)`.
     """
 
     questions: tuple[tuple[str, Question[Any]], ...]

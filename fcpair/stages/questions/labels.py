@@ -130,8 +130,8 @@ def outcome_reader(question: Closed) -> Callable[[str], int]:
 def check_own_tiers(
     tiers: Mapping[str, Any], question: Question[Any], *, n_people: int | None = None, is_validated: bool = True
 ) -> None:
-    """Raise InputError, with all reasons, where a tier of `Partition.own_tiers` can hold no pair. `n_people` label at
-    most; None where anybody may.
+    """Raise InputError, with all reasons, where a tier of `Partition.own_tiers` can hold no pair labelled by
+    `n_people`.
     """
     problems: list[str] = []
     names = [question[code].name for code in question.definite] if isinstance(question, Closed) else []
@@ -205,8 +205,8 @@ def _option_names(question: dict[str, Any]) -> list[str]:
 
 
 def with_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> list[dict[str, Any]]:
-    """A form as pages need it, with `text` and `help` of each question, and `texts` and `helps` of options, if there
-    are any.
+    """A form as pages need it, with `text` and `help` of each question, and `texts` and `helps` of options that have
+    any.
     """
 
     def of_options(question: str, names: Sequence[str]) -> dict[str, Any]:

@@ -45,9 +45,7 @@ def quote_name(name: str) -> str:
 
 
 def read_call(text: str) -> tuple[str, list[Item]]:
-    """The word and the items of a printed form; InputError without a word with brackets, or for what is no item in
-    them.
-    """
+    """The word and the items of a printed form; InputError without a word with brackets, or for other contents."""
     if not (call := _CALL.fullmatch(text)):
         raise InputError("expected a word and brackets, such as `one_of(no,yes+)` or `text()`")
     items = match_series(_ITEM, call[2], _EXPECTED) if call[2].strip() else ()
@@ -55,9 +53,7 @@ def read_call(text: str) -> tuple[str, list[Item]]:
 
 
 def match_series(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
-    """The matches of a pattern that follow one another from the beginning of a text to its end; InputError for anything
-    else.
-    """
+    """The matches of a pattern that follow one another from the beginning of a text to its end; else InputError."""
     at = 0
     while at < len(text):
         if not (match := pattern.match(text, at)):
@@ -75,9 +71,7 @@ def plain_names(items: Iterable[Item]) -> Iterator[str]:
 
 
 def take_options(items: Iterable[Item], allowed: Sequence[str]) -> tuple[list[Item], dict[str, str]]:
-    """The items that are not options, and the options (`name=value`); InputError for an unknown one, or one given
-    twice.
-    """
+    """The items that are not options, and the options (`name=value`); InputError for an unknown or repeated one."""
     rest, options = [], {}
     for item in items:
         if item.value is None:

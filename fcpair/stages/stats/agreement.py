@@ -1,6 +1,5 @@
 """Agreement of annotators: figures for every two annotators, their summary, and figures over all labels; also on bins,
-which are ranges of a scale's numbers that count as one class. Cautions say where its intervals hold less often than
-they say.
+ranges of a scale's numbers that count as one class. Cautions say where intervals hold less often than they say.
 """
 
 from __future__ import annotations

@@ -33,9 +33,8 @@ class PermutationTest:
     """The two-sided test of a difference in shares, where groups are put on annotators otherwise.
 
     `is_label` (0 or 1) says of each label whether it is the one in question, `is_first` whether its `annotator`,
-    numbered from 0, is of the first group, all `(n,)`. p is twice the smaller one-sided p, at most 1, exact over all
-    ways where they are few, else of random ones and the one that was seen: Phipson and Smyth (2010), DOI
-    10.2202/1544-6115.1585.
+    numbered from 0, is of the first group, all `(n,)`. p is twice the smaller one-sided p, at most 1, exact where ways
+    are few, else of random ones and the one that was seen: Phipson and Smyth (2010), DOI 10.2202/1544-6115.1585.
     """
 
     def __init__(self, is_label: Floats, is_first: Bools, annotator: NDArray[np.intp], seed: int) -> None:
@@ -200,8 +199,7 @@ class Difference:
     The interval, `odds_ratio`, of a logistic regression, and its bounds treat labels of one annotator, and of one item,
     as dependent; `mixed` has the odds ratio by a mixed model of all groups. `p`, two-sided, is of groups put on
     annotators otherwise, `exact` or of `n_drawn` random ways, with the Monte Carlo standard error `p_error`; `least_p`
-    the least that it can be, `holm` corrected for all differences. None where `undefined`, or for some `note`, says
-    why.
+    the least that it can be, `holm` corrected for all differences. `undefined` and `note` say why some are None.
     """
 
     label: str

@@ -1,8 +1,7 @@
 """Intervals of figures on a grid: how far a figure moves when one HS, one CN or one annotator is left out.
 
 Pairs share HS, CN and annotators. What the delete-one jackknife gives for each of these, and for what they have in
-common, adds up to one variance by inclusion and exclusion. `benchmarks/coverage.py` measures how often such intervals
-hold.
+common, adds up to one variance by inclusion and exclusion. `benchmarks/coverage.py` measures how often they hold.
 """
 
 from __future__ import annotations

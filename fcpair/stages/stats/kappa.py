@@ -47,8 +47,8 @@ class SubsetAgreement:
     """Agreement of two annotators on the `n` pairs that both labelled.
 
     `table` counts them: rows are the first annotator's class, columns the second's, in the order of
-    `Agreement.classes`. `prevalence` is the share of each class among the labels of both. The interval rests on
-    `kappa_se`; None without one.
+    `Agreement.classes`. `prevalence` is the share of each class among their labels. `kappa_se` is None without an
+    interval.
     """
 
     annotators: tuple[str, str]

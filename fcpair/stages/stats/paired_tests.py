@@ -122,8 +122,7 @@ def plan_hs(options: Power, alpha: float, sd: float, basis: str, n_hs: int | Non
     """The number of HS that find a difference as often as wished, and those for other differences.
 
     `alpha` is below which a corrected p-value counts as significant, `sd` the standard deviation of the difference over
-    HS, above 0, from `basis`, `n_hs` those of the study. Raises InputError where more than a million HS would be
-    needed.
+    HS, above 0, from `basis`, `n_hs` those of the study. Raises InputError where more than a million would be needed.
     """
     level = alpha / options.comparisons
     least = needed_hs(options.comparisons, alpha)
@@ -167,8 +166,7 @@ def _power(n: int, difference: float, sd: float, level: float, least: int) -> fl
 
 def noncentral_tails(df: int, shift: float, level: float) -> float:
     """Probability that noncentral t lies beyond the bounds of a two-sided t test at a level, integrated over the
-    estimate of the standard deviation: `nct` of scipy 1.17 is NaN for many plans (10,000 HS, a shift of 5, level 0.05 /
-    66).
+    estimate of the standard deviation: `nct` of scipy 1.17 is NaN for many plans (10,000 HS, shift 5, level 0.05 / 66).
     """
     from scipy.integrate import quad
     from scipy.special import ndtr

@@ -25,8 +25,7 @@ class PeopleComparison(Result):
     """Labels of two people on the `n` pairs that both labelled.
 
     `table` counts these: rows are the first person's class, columns the other's, in the order of `classes`. `n_labels`
-    are all labels of each. `raw_agreement` (0 to 1) is None without a shared pair; `kappa` says what its interval rests
-    on.
+    are all labels of each. `raw_agreement` (0 to 1) is None without a shared pair.
     """
 
     people: tuple[str, str]
@@ -130,8 +129,7 @@ class TextDispute:
 
 
 def most_disputed(labels: Mapping[str, Ints], by: str, most: int) -> tuple[list[TextDispute], int]:
-    """The texts of one side with most disputed pairs, whose labels are not all alike, at most so many; and how many
-    have any.
+    """The texts of one side with most disputed pairs, whose labels are not all alike, and how many texts have any.
 
     `labels` has one entry for each label that counts: `cell_id`, `hs_id`, `cn_id` and `code`. Of equal numbers of
     disputed pairs the higher share comes first, then the lower id.
