@@ -212,15 +212,13 @@ def tier_spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterat
 
 
 def _spread_over_tiers(scores: Sequence[Score]) -> Spread:
-    first, known_scores = scores[0], [score.score for score in scores if score.score is not None]
-    if len(known_scores) < len(scores):
-        why = next(score.undefined for score in scores if score.score is None)
-        return Spread(first.system, first.measure, len(scores), None, None, None, None, first.expected, why)
-    values = np.array(known_scores)
+    head, expected = (scores[0].system, scores[0].measure, len(scores)), scores[0].expected
+    if undefined := [score.undefined for score in scores if score.score is None]:
+        return Spread(*head, None, None, None, None, expected, undefined[0])
+    values = np.array([score.score for score in scores], np.float64)
     mean, minimum, maximum = (round(float(value), 4) for value in (values.mean(), values.min(), values.max()))
     cv = round(100 * float(values.std()) / float(values.mean()), 1) if values.mean() else None
-    why = ZERO_MEAN if cv is None else None
-    return Spread(first.system, first.measure, len(scores), mean, minimum, maximum, cv, first.expected, why)
+    return Spread(*head, mean, minimum, maximum, cv, expected, ZERO_MEAN if cv is None else None)
 
 
 def _mean(column: Sequence[float | None], decimals: int) -> float | None:

@@ -43,20 +43,12 @@ def survey_plans(
     suggest: str = SUGGEST,
     seed: int = 0,
 ) -> tuple[GridPlan, ...]:
-    """The grids of a survey.
+    """The grids of a survey: `name`, and one for suggestions unless `suggest`, what is asked at the end, is empty.
 
-    Args:
-        name: what the survey's grid is called.
-        file: a table whose column `statement` has the statements; its others stay with them.
-        questions: what is asked of every statement.
-        statement: the column of the statements.
-        answers: how yes, no and decline are called, in this order.
-        part: how many people answer each statement, so that everybody has a balanced part; None: everybody answers all.
-        as_list: whether a screen has a list of statements, and not one.
-        suggest: what is asked at the end, to be answered freely or not at all; nothing is, if it is empty.
-        seed: of the deal and the orders.
-
-    Raises InputError for not three answers, two of the same name, or what plans refuse.
+    `file` is a table whose column `statement` has the statements; `questions` are asked of every one; `answers` is how
+    yes, no and decline are called, in this order. `part` people answer each statement, so that everybody has a balanced
+    part; None: everybody answers all. With `as_list` a screen has a list of statements. `seed` is of the deal and the
+    orders. Raises InputError for not three answers, two of the same name, or what plans refuse.
     """
     if len(answers) != len(ANSWERS):
         raise InputError(f"there are {len(answers)} answers; expected three: yes, no and decline, in this order")

@@ -270,21 +270,15 @@ class GroupComparison:
 def compare_annotator_groups(
     labels: pd.DataFrame, by: Sequence[str], *, seed: int = 13, mixed: bool = False
 ) -> tuple[GroupComparison, ...]:
-    """Compare groups of annotators.
+    """Compare groups of annotators, for each question in `by`: shares of each label in each group, differences between
+    every two groups, and agreement.
 
-    Args:
-        labels: `item`, `annotator`, `label` and the columns of `by`, all strings; who has nothing in such a column does
-            not count there.
-        by: what makes groups, each of them a question that is asked. Holm's correction is over all differences of all
-            questions, so they should be declared before anybody looks.
-        seed: of the permutations, where they are too many to go through all of them; the order of the rows, and of
-            the questions, changes nothing.
-        mixed: whether to fit a mixed model of all groups to each label as well, which takes seconds to minutes.
-
-    Returns:
-        For each question shares of each label in each group, differences between every two groups, and agreement. A
-        group of fewer than five people has no figures, so that nobody is recognised. Of two labels only the first by
-        name is compared, as the other has the same difference with the sign turned.
+    `labels` has `item`, `annotator`, `label` and the columns of `by`, all strings; who has nothing in such a column
+    does not count there. Holm's correction is over all differences of all questions, so they should be declared before
+    anybody looks. `seed` is of the permutations, where they are too many to go through all; `mixed` fits a mixed model
+    of all groups to each label as well, which takes seconds to minutes. A group of fewer than five people has no
+    figures, so that nobody is recognised. Of two labels only the first by name is compared, as the other has the same
+    difference with the sign turned.
 
     Raises InputError for fewer than two groups, an annotator with two groups, one with two labels for an item; with
     `mixed` also that what fits such models is not installed.
