@@ -149,8 +149,7 @@ class Run(System):
         """Read the run; raises InputError for what `read_run` refuses, an HS without a line, no CN of the pool."""
         lines, notes = read_run(self.of, search.ids, self.ids, search.hs_ids)
         lines = lines[lines["hs_id"].isin(search.hs_ids)]
-        inside = lines[lines["cn_id"].isin(search.cn_ids) | (lines["cn_id"] < 0)]
-        if inside.empty:
+        if (inside := lines[lines["cn_id"].isin(search.cn_ids) | (lines["cn_id"] < 0)]).empty:
             raise InputError(f"{self.of}: the run names no CN of the pool for the HS that are evaluated")
         distinct = inside.sort_values("score", ascending=False, kind="stable").drop_duplicates(["hs_id", "cn_id"])
         skipped = (

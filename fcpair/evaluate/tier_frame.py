@@ -196,8 +196,7 @@ def _has_own_ids(frame: pd.DataFrame, columns: list[str], used: Mapping[str, lis
 def _pairs(frame: pd.DataFrame, columns: list[str], positive: Sequence[str], *, own_ids: bool) -> list[_Pair]:
     column = FINAL if FINAL in columns else LABEL
     keys = {side: [name for name in _KEYS[side] if name in columns] for side in (HS, CN)}
-    missing = [_KEYS[side][0] for side in (HS, CN) if not keys[side]] + [column] * (column not in columns)
-    if missing:
+    if missing := [_KEYS[side][0] for side in (HS, CN) if not keys[side]] + [column] * (column not in columns):
         raise InputError(f"the tier frame has no column `{missing[0]}`; found {', '.join(columns) or 'none'}")
     if frame.empty:
         raise InputError("the tier frame has no rows; expected a row for each pair of the tier")

@@ -70,8 +70,7 @@ def add_leaning_and_skips(codes: Ints, habits: Habits, question: Closed, rng: np
     """The answers of people who see these codes, some of whom lean, are not sure, or skip (-1), shape `(n,)`."""
     n = len(codes)
     codes = np.where(rng.random(n) < habits.leaning, habits.leaning_to, codes)
-    indefinite = [code for code in question.codes if code not in question.definite]
-    if indefinite:
+    if indefinite := [code for code in question.codes if code not in question.definite]:
         codes = np.where(rng.random(n) < habits.unsure, rng.choice(indefinite, n), codes)
     return np.where(rng.random(n) < habits.skips, NO_CODE, codes)
 

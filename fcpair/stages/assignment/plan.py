@@ -155,8 +155,7 @@ def _check_models(plan: RoundPlan, columns: SidePlan) -> None:
             f"{prompt_name} has a placeholder `{{examples}}`, but nothing fills it; name in `examples` the grid that "
             "they are from, or omit the placeholder"
         )
-    unknown = [name for name in plan.definitions if name not in columns.names]
-    if unknown and columns.names:
+    if (unknown := [name for name in plan.definitions if name not in columns.names]) and columns.names:
         raise InputError(
             f"round `{plan.name}` has a definition of `{unknown[0]}`, which is not a column; "
             f"{suggest_name(unknown[0], columns.names)}"

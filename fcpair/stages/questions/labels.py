@@ -91,9 +91,7 @@ def grades_of(question: Closed) -> dict[int, int] | None:
         return None
     if min(positive) > max(others):
         return {code: code - min(definite) for code in definite}
-    if max(positive) < min(others):
-        return {code: max(definite) - code for code in definite}
-    return None
+    return {code: max(definite) - code for code in definite} if max(positive) < min(others) else None
 
 
 def positive_names(question: Closed) -> list[str]:

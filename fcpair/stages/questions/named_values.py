@@ -199,8 +199,7 @@ def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -
     if of is not None:
         option_texts["of"] = of
     values = {name: _parse_value(place, name, value, hints[name], classes) for name, value in option_texts.items()}
-    missing = [item.name for item in fields(cls) if item.name not in values and is_required(item)]
-    if missing:
+    if missing := [item.name for item in fields(cls) if item.name not in values and is_required(item)]:
         shown = f"{cls.word}:NAME" if missing[0] == "of" else f"{cls.word}({missing[0]}=...)"
         raise InputError(f"{place}: something is missing; expected {shown}")
     try:

@@ -412,8 +412,7 @@ def _fit_and_add_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Di
     Davidson and Bates (2008), DOI 10.1016/j.jml.2007.12.005. Its odds are of one annotator on one item, and so further
     from 1 than those of the clustered regression.
     """
-    groups = sorted({name for of in differences if of.odds_ratio is not None for name in of.groups})
-    if not groups:
+    if not (groups := sorted({name for of in differences if of.odds_ratio is not None for name in of.groups})):
         return list(differences)
     from mixedlm import glmer
 
