@@ -95,8 +95,8 @@ class LeftOutSums:
     """The sums over the pairs of an overlap, or those with exactly `n_labels`, and what is left without one cluster.
 
     Without one of its labels a pair counts with the others, if two are left; with `n_labels` it does not count at all.
-    `label` are the labels that count, `total` (3 + 2 n_classes,) the `moments` of all pairs, `sums` their sums, and
-    `pairs_by_n_labels` counts the pairs with 0, 1, 2 ... labels.
+    `label` are the labels that count, `total` (3 + 2 n_classes,) the `moments` of all pairs; `pairs_by_n_labels` counts
+    those with 0, 1, 2 ... labels.
     """
 
     def __init__(self, overlap: Overlap, n_labels: int | None = None) -> None:
@@ -119,7 +119,11 @@ class LeftOutSums:
         times = np.bincount(self._profile, minlength=len(self._profiles))
         self.total = times @ moments(self._profiles)
         self._coincidence = coincidence(self._profiles, times)
-        self.sums = Sums.from_moments(self.total, self._products)
+
+    @property
+    def sums(self) -> Sums:  # no attribute, which would refer back to this object and keep it in memory
+        """The sums over all pairs."""
+        return Sums.from_moments(self.total, self._products)
 
     def _products(self, values: Floats) -> Floats:
         return np.asarray(((values @ self._coincidence) * values).sum(axis=-1))
