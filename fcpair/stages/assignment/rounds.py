@@ -11,8 +11,16 @@ import numpy as np
 
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
-from fcpair.stages.assignment.assign import AssignedPairs, assign_pairs, n_earlier_equal, overlap_counts, share_out
-from fcpair.stages.corpus.split import Pairs, even_meetings, split_pairs
+from fcpair.stages.assignment.assign import (
+    AssignedPairs,
+    Pairs,
+    assign_pairs,
+    even_meetings,
+    n_earlier_equal,
+    overlap_counts,
+    share_out,
+    split_pairs,
+)
 from fcpair.stages.questions.closed import raise_first
 
 

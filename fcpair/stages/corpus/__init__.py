@@ -1,3 +1,1 @@
-"""The corpus: which texts are the same (`text_identity`), drawing (`sample`, `split`), neighbours
-(`nearest_neighbours`, `retrieve`).
-"""
+"""The corpus: which texts are the same (`text_identity`), drawing (`sample`), `nearest_neighbours`, `retrieve`."""
