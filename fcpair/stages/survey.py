@@ -47,7 +47,7 @@ def survey_plans(
 
     `file` is a table whose column `statement` has the statements; `questions` are asked of every one; `answers` is how
     yes, no and decline are called, in this order. `part` people answer each statement, so that everybody has a balanced
-    part; None: everybody answers all. With `as_list` a screen has a list of statements. `seed` is of the deal and the
+    part; None: everybody answers all. With `as_list` a screen has a list of statements. `seed` is of the assignment and
     orders. Raises InputError for not three answers, two of the same name, or what plans refuse.
     """
     if len(answers) != len(ANSWERS):

@@ -1,4 +1,4 @@
-"""Dealing pairs to people: balanced overlap designs, the order within a shard, and work that must find new hands.
+"""Assigning pairs to people: balanced overlap designs, the order within a shard, and work that must find new hands.
 
 Pairs are split so that every HS and every CN shares its own out over the colours (annotators, groups of annotators,
 numbers of labels) as evenly as can be: these are halved again and again. A half asks for a part of the pairs in which
@@ -204,7 +204,7 @@ def _draw_column(choices: Bools, rng: np.random.Generator) -> Ints:
     return np.where(choices.any(axis=1), drawn.argmax(axis=1), -1)
 
 
-LARGEST_PLAIN = 3  # groups up to this size are dealt without swaps
+LARGEST_PLAIN = 3  # groups up to this size are assigned without swaps
 NO_OVERLAP: Mapping[int, float] = MappingProxyType({})
 Group = tuple[int, ...]
 
@@ -254,7 +254,7 @@ def assign_pairs(
     *,
     seed: int = 0,
 ) -> AssignedPairs:
-    """Deal the pairs of a grid, which may have holes, to annotators `0 .. n_annotators - 1`, in a balanced way.
+    """Assign the pairs of a grid, which may have holes, to annotators `0 .. n_annotators - 1`, in a balanced way.
 
     `hs` and `cn`, `(n_pairs,)`, name the two ends of each pair by any integers, no pair twice. Loads differ by at most
     one. Without overlap, each annotator gets d/n, rounded down or up, of the d pairs of each HS and each CN; with
@@ -367,7 +367,7 @@ def _design_duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counte
 def _design_crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
     """Number of pairs for each group of `size`: the same for all, and the rest for groups of those with the least load,
     then of those who share least with the members chosen before. Swaps even out what groups of four and more share;
-    trios stay, so that a seed deals them as it always has.
+    trios stay, so that a seed assigns them as it always has.
     """
     n_annotators = len(shared)
     each, rest = divmod(n_pairs, comb(n_annotators, size))

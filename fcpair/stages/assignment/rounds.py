@@ -1,4 +1,4 @@
-"""Dealing a round: so many answers for each cell, nobody what is barred to them, and nobody a row twice if so asked;
+"""Assigning a round: so many answers for each cell, nobody what is barred to them, and nobody a row twice if so asked;
 then further labels, a fair share for those who join late, leases, control pairs.
 """
 
@@ -34,14 +34,14 @@ def assign_cells(
     seed: int = 0,
     unit: str = "cells",
 ) -> AssignedPairs:
-    """Deal the cells of a grid, which may have holes, so that each gets `answers` answers by different people.
+    """Assign the cells of a grid, which may have holes, so that each gets `answers` answers by different people.
 
     `row` and `column`, `(n_cells,)`, name the two ends of each cell by any integers, no cell twice. `barred`,
     `(n_cells, n_people)`, is True where a person may not be given the cell. 0 `answers`: by everybody who may. With
-    `once_per_row` nobody has two cells of a row. Errors call what is dealt `unit`. Where nothing is barred, loads
+    `once_per_row` nobody has two cells of a row. Errors call what is assigned `unit`. Where nothing is barred, loads
     differ by at most one; else work is handed on until the sum of the squared loads is the least possible (a flow of
     convex cost without a negative cycle: Ahuja, Magnanti and Orlin 1993, Network Flows, chapter 14). Raises InputError
-    for no cell, nobody to deal to, or too few people for what is asked.
+    for no cell, nobody to assign to, or too few people for what is asked.
     """
     n_cells, n_people = barred.shape
     widest = int(np.unique(row, return_counts=True)[1].max(initial=0))
@@ -90,7 +90,7 @@ def assign_cells(
 
 
 def assign_rows(row: Ints, barred: Bools, answers: int, *, seed: int = 0, unit: str = "rows") -> AssignedPairs:
-    """Deal whole rows: each is answered by `answers` people, who have all its cells; otherwise as `assign_cells`.
+    """Assign whole rows: each is answered by `answers` people, who have all its cells; otherwise as `assign_cells`.
     `row`, `(n_cells,)`, may name anything else that cells have in common. Who may not have a cell has none of its row.
     """
     rows, at = np.unique(row, return_inverse=True)
