@@ -24,7 +24,7 @@ import pandas as pd
 
 from fcpair.bias import AnsweredItems, score
 from fcpair.bias.scoring import MEAN
-from fcpair.stages.stats.group_tests import PermutationTest, share_difference
+from fcpair.stages.stats.group_differences import PermutationTest, share_difference
 
 Floats = npt.NDArray[np.float64]
 

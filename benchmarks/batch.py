@@ -97,9 +97,7 @@ def figures_of(studies: list[Overlap], shape: Shape) -> Iterator[Found]:
 
 def _pooled(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
     for n_labels in (None, 2, 3):
-        part = LeftOutSums(
-            overlap if n_labels is None else overlap.with_n_labels(n_labels), constant=n_labels is not None
-        )
+        part = LeftOutSums(overlap, n_labels)
         hs, names = _removed(part, Cluster.HS), dense_codes(part.label.hs)[0]
         total = np.zeros((sizes.n_studies, hs.shape[1]))
         np.add.at(total, names // sizes.hs, hs)

@@ -148,7 +148,7 @@ def warned(shape: Shape, effects: Effects, n_studies: int) -> float:
     rng = np.random.default_rng(SEED)
     drawn = (draw(shape, effects, rng)[0] for _ in range(n_studies))
     names = [str(at) for at in range(len(effects.thresholds) + 1)]
-    return float(np.mean([bool(find_cautions(one, names)) for one in drawn]))
+    return float(np.mean([any(find_cautions(one, names)) for one in drawn]))
 
 
 def _others(overlap: Overlap, drawing: np.random.Generator | None) -> Iterator[tuple[tuple[str, str], Bounds]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.measure import SEED, Figure, alternate, column, job, show
 from fcpair.arrays import Floats, Ints
-from fcpair.stages.adjudication.label_models import LabelTable, dawid_skene, majority, one_coin
+from fcpair.stages.adjudication.aggregate import LabelTable, dawid_skene, majority, one_coin
 
 N_PAIRS, N_PEOPLE, LABELS_A_PAIR, N_CLASSES = 100_000, 20, 2, 3
 LIMIT_S = 10

@@ -1,9 +1,5 @@
-"""Evaluation of retrieval systems, from texts and arrays: systems, measures, bounds, comparisons.
-
-A system and a measure are values whose name can be read back (`NamedValue` in `fcpair.stages.questions.named_values`).
-Systems: `systems` (runs, too), `services` and `rerank`, listed in `catalogue`. Arithmetic: `judged_rankings` and
-`measures`; intervals and tests come from `fcpair.stages.stats`. `evaluation` has the bounds of measures, and joins all
-of it into an `Outcome`, from which tables, figures and the report are made.
+"""Evaluation of retrieval systems, from texts and arrays: systems (`systems`, `services`, listed in `catalogue`),
+measures (`judged_rankings`, `measures`), bounds and comparisons (`evaluation`), joined into an `Outcome`.
 
 The package is called as a function, too: `fcpair.evaluate(frame, ranking)` evaluates a ranking on a tier, both in
 memory; `help(fcpair.evaluate.evaluate_tier_frame)` has its arguments.
@@ -26,17 +22,13 @@ class _CallablePackage(ModuleType):
     """The package as the function that its parent has by the same name."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Outcome:
-        from fcpair.evaluate.tier_frame import evaluate_tier_frame
-
-        return evaluate_tier_frame(*args, **kwargs)
+        return self.evaluate_tier_frame(*args, **kwargs)
 
     @property
     def __signature__(self) -> Signature:
         from inspect import signature
 
-        from fcpair.evaluate.tier_frame import evaluate_tier_frame
-
-        return signature(evaluate_tier_frame)
+        return signature(self.evaluate_tier_frame)
 
     @property
     def evaluate_tier_frame(self) -> Callable[..., Outcome]:

@@ -21,7 +21,7 @@ class _Systems(Mapping[str, type[System]]):
 
     _modules: ClassVar = {
         **dict.fromkeys(("random", "tfidf", "bm25", "sbert", "run"), "systems"),
-        **{"cross": "rerank", "embed": "services", "llm": "services", "rerank": "rerank"},
+        **dict.fromkeys(("cross", "embed", "llm", "rerank"), "services"),
     }
 
     def __getitem__(self, word: str) -> type[System]:
@@ -39,9 +39,7 @@ SYSTEMS = _Systems()
 
 
 def parse_system(text: str) -> System:
-    """Read a system's name, such as `bm25(k1=1.2)` or `sbert:all-MiniLM-L6-v2`; InputError for no such system or
-    option, a value of the wrong kind, or systems that stand in one another by the hundred.
-    """
+    """Read a system's name, such as `bm25(k1=1.2)` or `sbert:all-MiniLM-L6-v2`; InputError for what cannot be read."""
     if text.lower().endswith((".trec", ".run", ".txt")) and ":" not in text:
         raise InputError(f"system `{text}` is the name of a file; expected `run:{text}` for a TREC run")
     try:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from fcpair.arrays import Bools, Floats, Ints
 from fcpair.evaluate.judged_rankings import (
-    NEGATIVE,
     POSITIVE,
     UNJUDGED,
     Grades,
@@ -58,15 +57,6 @@ class TierLabels:
     grades: Grades | None = None
 
 
-@dataclass(frozen=True)
-class _MeasuredTier:
-    """A tier as it is measured: each system's ranking beside its labels, for the HS that count."""
-
-    tier: str
-    judged: tuple[Judged, ...]
-    n: int
-
-
 def evaluate(
     systems: Sequence[System],
     rankings: Sequence[Ranking],
@@ -75,37 +65,57 @@ def evaluate(
     options: Evaluate,
     pool: str,
 ) -> Outcome:
-    """Measure each system's ranking, one for each over the same HS and `pool`, on each tier, the best first.
-
-    `options` says what becomes of an HS without positives, the number of resamples, and their seed.
-    """
+    """Measure each system's ranking, one for each over the same HS and `pool`, on each tier, the best first."""
     names = short_names(systems)
     ranked = zip(systems, names, rankings, strict=True)
-    facts = tuple(SystemFacts(str(system), name, of.notes, of.model) for system, name, of in ranked)
-    parts = [_measured_tier(tier, rankings, options.no_positives) for tier in tiers]
     compared = [at for at, measure in enumerate(measures) if not isinstance(measure, JudgedAt)]
     scores: list[Score] = []
     comparisons: list[Comparison] = []
-    baselines: list[Floats] = []
-    for part in parts:
-        values = _values(part, measures)
-        scores += _scores(part, values, names, measures, options)
-        scores += _expected_scores(part, systems, names, measures)
-        baselines.append(_scores_without_draws(part, values, systems, measures))
+    concordances: list[Concordance] = []
+    baselines: list[tuple[str, int, Floats]] = []
+    facts: list[TierFacts] = []
+    for tier in tiers:
+        labels = tier.labels[tier.there]
+        n_judged, n_positive = int((labels > UNJUDGED).sum()), int((labels == POSITIVE).sum())
+        n_without = int((labels != POSITIVE).all(axis=1).sum())
+        sizes = (*labels.shape, labels.size, n_judged, n_positive, tier.outside, n_without)
+        facts.append(TierFacts(tier.tier, tier.rule, *sizes))
+        judged, n = _judge(tier, rankings, options.no_positives)
+        values = _values(judged, measures)
+        scores += _scores(tier.tier, judged, values, names, measures, options)
+        # Systems are ranked by these: a random order by its expectation. Tests take the draw: signs may be turned where
+        # both of two scores could have been the other's, and an expectation could not. A measure that nearly every
+        # order makes 1 is above its expectation in nearly every HS.
+        baseline = values.copy()
+        for row, (system, name) in enumerate(zip(systems, names, strict=True)):
+            for at, measure in enumerate(measures) if isinstance(system, Random) else ():
+                expected = Readings(measure.expected(judged[row]))
+                if measure.bounded:
+                    left_out, right = (measure.expected(read(judged[row])) for read in (drop_unjudged, assume_relevant))
+                    expected = Readings(expected.score, left_out, right)
+                baseline[:, row, at] = expected.score
+                figures = {**_means(expected, n), "expected": True, "undefined": None if n else NO_HS}
+                scores.append(Score(tier.tier, name, str(measure), n, **figures))
+        baselines.append((tier.tier, n, baseline))
         for at in compared:
-            comparisons += _comparisons(part, values[:, :, at], names, str(measures[at]), options)
+            comparisons += _comparisons(tier.tier, values[:, :, at], names, str(measures[at]), options)
+    for at in compared:
+        for (tier_a, n_a, a), (tier_b, n_b, b) in combinations(baselines, 2):
+            means = (of_tier[:, :, at].mean(axis=0) for of_tier in (a, b))
+            tau, why = kendall(*means) if n_a and n_b else (None, NO_HS)
+            concordances.append(Concordance(str(measures[at]), tier_a, tier_b, len(systems), tau, why))
     return Outcome(
         pool=pool,
         no_positives=options.no_positives,
         resamples=options.resamples,
         seed=options.seed,
         measures=tuple(str(measure) for measure in measures),
-        tiers=tuple(map(_tier_facts, tiers)),
-        systems=facts,
+        tiers=tuple(facts),
+        systems=tuple(SystemFacts(str(system), name, of.notes, of.model) for system, name, of in ranked),
         scores=tuple(scores),
         spreads=tuple(tier_spreads(scores, [measures[at] for at in compared])),
         comparisons=tuple(comparisons),
-        concordances=tuple(_concordances(parts, baselines, measures, compared)),
+        concordances=tuple(concordances),
         interval=METHOD,
     )
 
@@ -116,55 +126,43 @@ def short_names(systems: Sequence[System]) -> list[str]:
     return [name if short.count(name) == 1 else str(system) for name, system in zip(short, systems, strict=True)]
 
 
-def _tier_facts(tier: TierLabels) -> TierFacts:
-    labels = tier.labels[tier.there]
-    positive = labels == POSITIVE
-    return TierFacts(
-        tier=tier.tier,
-        rule=tier.rule,
-        hs=len(labels),
-        pool=labels.shape[1],
-        cells=labels.size,
-        judged=int(positive.sum() + (labels == NEGATIVE).sum()),
-        positive=int(positive.sum()),
-        outside=tier.outside,
-        without_positives=int((~positive.any(axis=1)).sum()),
-    )
-
-
-def _measured_tier(tier: TierLabels, rankings: Sequence[Ranking], no_positives: NoPositives) -> _MeasuredTier:
+def _judge(tier: TierLabels, rankings: Sequence[Ranking], no_positives: NoPositives) -> tuple[list[Judged], int]:
+    """Each system's ranking beside the labels of the tier, for the HS that count, and how many these are."""
     is_counted = tier.there
     if no_positives == "leave_out":
         is_counted = is_counted & (tier.labels == POSITIVE).any(axis=1)
-    judged = tuple(
-        select_hs(label_ranking(ranking.order, tier.labels, tier.grades), is_counted) for ranking in rankings
-    )
-    return _MeasuredTier(tier.tier, judged, int(is_counted.sum()))
+    labelled = (label_ranking(ranking.order, tier.labels, tier.grades) for ranking in rankings)
+    return [select_hs(of_system, is_counted) for of_system in labelled], int(is_counted.sum())
 
 
-def _values(part: _MeasuredTier, measures: Sequence[Measure]) -> Floats:
+def _values(judged: Sequence[Judged], measures: Sequence[Measure]) -> Floats:
     """The score of each HS, system and measure, shape `(n, n_systems, n_measures)`."""
-    return np.stack([np.stack([measure(judged) for measure in measures], axis=1) for judged in part.judged], axis=1)
+    return np.stack([np.stack([measure(of_system) for measure in measures], axis=1) for of_system in judged], axis=1)
 
 
 def score_each_hs(tier: TierLabels, rankings: Sequence[Ranking], measure: Measure, no_positives: NoPositives) -> Floats:
     """The score of each HS of a tier by each ranking, shape `(n, n_systems)`: what the tests of `evaluate` rest on."""
-    return _values(_measured_tier(tier, rankings, no_positives), [measure])[:, :, 0]
+    return _values(_judge(tier, rankings, no_positives)[0], [measure])[:, :, 0]
 
 
 def _scores(
-    part: _MeasuredTier, values: Floats, names: Sequence[str], measures: Sequence[Measure], options: Evaluate
+    tier: str,
+    judged: Sequence[Judged],
+    values: Floats,
+    names: Sequence[str],
+    measures: Sequence[Measure],
+    options: Evaluate,
 ) -> Iterator[Score]:
-    reach = np.array([[measure.score_range(judged) for measure in measures] for judged in part.judged])
-    flat = values.reshape(len(values), values.shape[1] * values.shape[2])
+    n, reach = len(values), np.array([[measure.score_range(of) for measure in measures] for of in judged])
+    flat = values.reshape(n, values.shape[1] * values.shape[2])
     bounds = mean_intervals(flat, reach.reshape(-1, 2).T, options.resamples, options.seed)
     low, high = tuple(bound.reshape(values.shape[1:]) for bound in bounds)
-    for row, (name, judged) in enumerate(zip(names, part.judged, strict=True)):
+    for row, (name, of_system) in enumerate(zip(names, judged, strict=True)):
         for at, measure in enumerate(measures):
-            means = _means(readings(measure, judged), part.n)
-            if part.n >= LEAST_HS:
+            means = _means(readings(measure, of_system), n)
+            if n >= LEAST_HS:
                 means |= {"low": float(low[row, at]), "high": float(high[row, at])}
-            yield Score(part.tier, name, str(measure), part.n, **means, undefined=undefined_reason(part.n))
+            yield Score(tier, name, str(measure), n, **means, undefined=undefined_reason(n))
 
 
 def _means(reading: Readings, n: int) -> dict[str, Any]:
@@ -173,72 +171,25 @@ def _means(reading: Readings, n: int) -> dict[str, Any]:
     return {name: float(values.mean()) if n else None for name, values in defined.items()}
 
 
-def _expected_scores(
-    part: _MeasuredTier, systems: Sequence[System], names: Sequence[str], measures: Sequence[Measure]
-) -> Iterator[Score]:
-    """The exact expectation of a random order, once for each system that ranks so."""
-    for system, name, pool in zip(systems, names, part.judged, strict=True):
-        for measure in measures if isinstance(system, Random) else ():
-            expected = Readings(measure.expected(pool))
-            if measure.bounded:
-                left_out, right = (measure.expected(read(pool)) for read in (drop_unjudged, assume_relevant))
-                expected = Readings(expected.score, left_out, right)
-            undefined = None if part.n else NO_HS
-            means = _means(expected, part.n)
-            yield Score(part.tier, name, str(measure), part.n, **means, expected=True, undefined=undefined)
-
-
-def _scores_without_draws(
-    part: _MeasuredTier, values: Floats, systems: Sequence[System], measures: Sequence[Measure]
-) -> Floats:
-    """The scores that systems are ranked by, `(n, n_systems, n_measures)`: of a random order its expectation.
-
-    Tests take the draw: signs may be turned where both of two scores could have been the other's, and an expectation
-    could not. A measure that nearly every order makes 1 is above its expectation in nearly every HS.
-    """
-    expected_values = values.copy()
-    for at, (system, pool) in enumerate(zip(systems, part.judged, strict=True)):
-        if isinstance(system, Random):
-            expected_values[:, at] = np.stack([measure.expected(pool) for measure in measures], axis=1)
-    return expected_values
-
-
 def _comparisons(
-    part: _MeasuredTier, values: Floats, names: Sequence[str], measure: str, options: Evaluate
+    tier: str, values: Floats, names: Sequence[str], measure: str, options: Evaluate
 ) -> Iterator[Comparison]:
     """The tests of every two systems on one tier and measure; `values` has the shape `(n, n_systems)`."""
-    pairs = list(combinations(range(len(names)), 2))
-    if not pairs or not part.n:
+    if not (pairs := list(combinations(range(len(names)), 2))) or not len(values):
         return
     firsts, seconds = zip(*pairs, strict=True)
     differences = values[:, list(firsts)] - values[:, list(seconds)]
     p = randomisation(differences, options.resamples, options.seed)
-    for (a, b), mean, single, corrected in zip(pairs, differences.mean(axis=0), p, holm(p), strict=True):
-        figures = (float(mean), float(single), float(corrected))
-        yield Comparison(part.tier, measure, names[a], names[b], part.n, *figures)
-
-
-def _concordances(
-    parts: Sequence[_MeasuredTier], values: Sequence[Floats], measures: Sequence[Measure], compared: Sequence[int]
-) -> Iterator[Concordance]:
-    for at in compared:
-        for tier_a, tier_b in combinations(range(len(parts)), 2):
-            if parts[tier_a].n and parts[tier_b].n:
-                tau, why = kendall(*(values[tier][:, :, at].mean(axis=0) for tier in (tier_a, tier_b)))
-            else:
-                tau, why = None, NO_HS
-            n_systems = values[tier_a].shape[1]
-            yield Concordance(str(measures[at]), parts[tier_a].tier, parts[tier_b].tier, n_systems, tau, why)
+    for (a, b), *figures in zip(pairs, differences.mean(axis=0), p, holm(p), strict=True):
+        yield Comparison(tier, measure, names[a], names[b], len(values), *map(float, figures))
 
 
 ZERO_MEAN = "the mean is 0, so there is no coefficient of variation"
 
 
 def tier_spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterator[Spread]:
-    """The spread of each system and measure over the tiers, of all their scores; nothing where there are fewer than two
-    tiers.
-
-    Where HitRatio, MRR, NDCG and MAP are all among the measures at one cut, a last row averages over these four.
+    """The spread of each system and measure over the tiers, from all their scores; none for fewer than two tiers. Where
+    HitRatio, MRR, NDCG and MAP are all among the measures at one cut, a last row averages over these four.
     """
     four = [measure for measure in measures if measure.word in AVERAGED and measure.short_name == measure.word]
     have_one_cut = len(four) == len(AVERAGED) and len({measure.depth for measure in four}) == 1
@@ -261,15 +212,13 @@ def tier_spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterat
 
 
 def _spread_over_tiers(scores: Sequence[Score]) -> Spread:
-    first, known_scores = scores[0], [score.score for score in scores if score.score is not None]
-    if len(known_scores) < len(scores):
-        why = next(score.undefined for score in scores if score.score is None)
-        return Spread(first.system, first.measure, len(scores), None, None, None, None, first.expected, why)
-    values = np.array(known_scores)
+    head, expected = (scores[0].system, scores[0].measure, len(scores)), scores[0].expected
+    if undefined := [score.undefined for score in scores if score.score is None]:
+        return Spread(*head, None, None, None, None, expected, undefined[0])
+    values = np.array([score.score for score in scores], np.float64)
     mean, minimum, maximum = (round(float(value), 4) for value in (values.mean(), values.min(), values.max()))
     cv = round(100 * float(values.std()) / float(values.mean()), 1) if values.mean() else None
-    why = ZERO_MEAN if cv is None else None
-    return Spread(first.system, first.measure, len(scores), mean, minimum, maximum, cv, first.expected, why)
+    return Spread(*head, mean, minimum, maximum, cv, expected, ZERO_MEAN if cv is None else None)
 
 
 def _mean(column: Sequence[float | None], decimals: int) -> float | None:
@@ -284,11 +233,8 @@ class Readings:
 
     `score`: every unjudged pair counts as not appropriate (the usual figure). `left_out`: unjudged pairs are taken out
     of the ranking. `right`: every unjudged pair of the pool counts as appropriate, and has the greatest grade. `lowest`
-    and `highest`: the least and the greatest value that any labels of the unjudged pairs could give.
-
-    Where a measure only `rises`, `lowest` is `score` and `highest` is `right`. The others divide by something that
-    grows with the number of positives, so that a positive below the cut lowers them: there `score` need not be the
-    least, nor `right` the greatest value.
+    and `highest`: the least and the greatest value that any labels of the unjudged pairs could give: `score` and
+    `right` where a measure only `rises`; others fall with a positive below the cut.
     """
 
     score: Floats
@@ -309,11 +255,9 @@ def readings(measure: Measure, judged: Judged) -> Readings:
 
 
 def _lowest_and_highest(measure: Measure, judged: Judged) -> tuple[Floats, Floats]:
-    """The least and the greatest value that labels of the unjudged pairs could give, each of shape `(n_hs,)`.
-
-    A new positive below the cut never helps. With a given number of new ones above it a measure is greatest when they
-    stand highest, and least when they stand lowest and all pairs below the cut are positive: so as many readings are
-    tried as there are unjudged ranks above the cut, plus none.
+    """The least and the greatest value that labels of the unjudged pairs could give, each of shape `(n_hs,)`. A new
+    positive below the cut never helps. With a given number above it a measure is greatest when they stand highest, and
+    least when they stand lowest and all pairs below the cut are positive; all numbers are tried.
     """
     unjudged = judged.labels[:, : measure.depth] == UNJUDGED
     below, none = judged.n_unjudged - unjudged.sum(axis=1), np.zeros_like(judged.n_unjudged)

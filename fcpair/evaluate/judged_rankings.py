@@ -1,9 +1,7 @@
 """Rankings beside the labels of a tier, and the readings of a missing label: wrong, right, left out.
 
-A grade is taken apart into levels: a pair of grade 3 reaches the levels 1, 2 and 3. The discounted gain of a ranking is
-the sum over the levels of that of the pairs that reach them, and so is that of the ideal ranking, in which those that
-reach a level stand on top of those that do not. So each level is a binary case, and the bounds that missing grades
-leave to nDCG are exact.
+A grade is taken apart into levels: a pair of grade 3 reaches the levels 1, 2 and 3. The discounted gain of a ranking,
+and of the ideal one, is the sum over the levels. So each is a binary case, and the bounds of nDCG are exact.
 """
 
 from __future__ import annotations
@@ -21,11 +19,8 @@ MOST_STEPS = 100  # Dinkelbach's steps converge faster than linearly: some five 
 
 @dataclass(frozen=True)
 class Graded:
-    """The grades of judged pairs, 0 the least; a pair without a grade counts as 0.
-
-    `levels`, ascending and above 0, are the grades that a label can have, shape `(n_levels,)`. `at_ranks` has the grade
-    of what stands at each rank, shape `(n_hs, depth)`, and `counts` how many pairs of the whole pool reach each level,
-    shape `(n_hs, n_levels)`.
+    """The grades of judged pairs, 0 the least, also of a pair without one: `levels` (n_levels,), ascending and above 0,
+    `at_ranks` (n_hs, depth), and `counts` (n_hs, n_levels), how many pairs of the whole pool reach each level.
     """
 
     levels: Ints
@@ -46,8 +41,7 @@ def discounts(k: int) -> Floats:
 def ideal_gain_of_counts(counts: Ints, k: int) -> Floats:
     """The discounted gain of `counts` pairs on top, cut at `k`, shape as given."""
     n_gained = np.minimum(counts, k)
-    sums = np.concatenate(([0.0], np.cumsum(discounts(n_gained.max(initial=0)))))
-    return np.asarray(sums[n_gained])
+    return np.concatenate(([0.0], np.cumsum(discounts(n_gained.max(initial=0)))))[n_gained]
 
 
 def ideal_gain(graded: Graded, k: int) -> Floats:
@@ -61,18 +55,12 @@ def gain(graded: Graded, k: int) -> Floats:
     return np.asarray(top @ discounts(top.shape[1]))
 
 
-def mean_gain(graded: Graded, n_pool: Ints) -> Floats:
-    """The mean grade over the pool, shape `(n_hs,)`."""
-    return np.divide(graded.counts @ graded.steps, n_pool, out=np.zeros(len(n_pool)), where=n_pool > 0)
-
-
 def lowest_ndcg(graded: Graded, unjudged: Bools, n_below: Ints, k: int) -> Floats:
     """The least nDCG at `k` that grades of the unjudged pairs could give, shape `(n_hs,)`.
 
     `unjudged`, `(n_hs, at most k)`, says which of the first ranks have no label, `n_below`, `(n_hs,)`, how many such
-    pairs stand below the cut or have no rank. nDCG is linear over convex in the missing grades, so it is least at an
-    extreme: each is the least or the greatest grade, the greatest below the cut, where it only raises the ideal, and
-    above the cut at some of the lowest ranks.
+    pairs stand below or have no rank. nDCG is linear over convex in the missing grades, so it is least at an extreme:
+    the greatest grade below the cut, and above it at some of the lowest ranks, else the least one.
     """
     weight = unjudged * discounts(unjudged.shape[1])
     added = np.cumsum(np.pad(_unjudged_first(weight, unjudged)[:, ::-1], ((0, 0), (1, 0))), axis=1)
@@ -89,8 +77,7 @@ def highest_ndcg(graded: Graded, unjudged: Bools, k: int) -> Floats:
 
     Below the cut they are 0. Above it, at each level, those that reach it stand highest; how many, is found by
     Dinkelbach 1967, https://doi.org/10.1287/mnsc.13.7.492: for a ratio q that is reached, gain less q times ideal is
-    made greatest level by level, until nothing exceeds 0. The fewer known pairs reach a level, the less another one is
-    worth there, so that higher levels are given to fewer ranks, as they must be.
+    made greatest level by level, until nothing exceeds 0. Higher levels are given to fewer ranks, as they must be.
     """
     first = _unjudged_first(unjudged * discounts(unjudged.shape[1]), unjudged)
     added = np.cumsum(np.pad(first, ((0, 0), (1, 0))), axis=1)
@@ -118,11 +105,8 @@ POSITIVE, NEGATIVE, UNJUDGED, ABSENT = 1, 0, -1, -2
 
 @dataclass(frozen=True)
 class Judged:
-    """Labels at each rank, one row per HS, and counts of the whole pool.
-
-    `labels`, shape `(n_hs, depth)`, best rank first: POSITIVE, NEGATIVE, UNJUDGED, or ABSENT where the system names
-    nothing of the pool. `n_positive`, `n_negative` and `n_unjudged`, shape `(n_hs,)`, count the whole pool, ranked or
-    not. `graded` has the grades of a scheme that has some.
+    """Labels at each rank, `(n_hs, depth)`, best rank first: POSITIVE, NEGATIVE, UNJUDGED, or ABSENT where the system
+    names nothing of the pool; and counts of the whole pool, ranked or not, `(n_hs,)`.
     """
 
     labels: NDArray[np.int8]
@@ -176,23 +160,17 @@ def assume_relevant(judged: Judged) -> Judged:
 
 
 def drop_unjudged(judged: Judged) -> Judged:
-    """The condensed lists: the same with every unjudged pair taken out, and those below moved up.
-
-    Sakai 2007, https://doi.org/10.1145/1277741.1277756.
-    """
-    unjudged = judged.labels == UNJUDGED
+    """The condensed lists, without the unjudged pairs: Sakai 2007, https://doi.org/10.1145/1277741.1277756."""
+    unjudged, graded = judged.labels == UNJUDGED, judged.graded
     order = np.argsort(unjudged, axis=1, kind="stable")
     labels = np.take_along_axis(np.where(unjudged, np.int8(ABSENT), judged.labels), order, axis=1)
-    graded = judged.graded
-    if graded:
-        graded = replace(graded, at_ranks=np.take_along_axis(graded.at_ranks, order, axis=1))
+    graded = graded and replace(graded, at_ranks=np.take_along_axis(graded.at_ranks, order, axis=1))
     return replace(judged, labels=labels, n_unjudged=np.zeros_like(judged.n_unjudged), graded=graded)
 
 
 def select_hs(judged: Judged, rows: Bools | Ints) -> Judged:
     """The same for some of the HS only."""
     graded = judged.graded
-    if graded:
-        graded = replace(graded, at_ranks=graded.at_ranks[rows], counts=graded.counts[rows])
+    graded = graded and replace(graded, at_ranks=graded.at_ranks[rows], counts=graded.counts[rows])
     counts = (judged.n_positive[rows], judged.n_negative[rows], judged.n_unjudged[rows])
     return Judged(judged.labels[rows], *counts, graded)

@@ -1,9 +1,7 @@
 """The measures: each a value whose name can be read back (`NDCG@10`), computed for all HS at once.
 
-Labels are binary: a pair is appropriate or it is not; only NDCG reads the grades of a scheme that has some. All
-measures run from 0 to 1, and an HS without positives has 0 in all of them but Accuracy, judged and a graded NDCG. An
+All run from 0 to 1, and an HS without positives has 0 in all of them but Accuracy, judged and a graded NDCG. An
 unjudged pair counts as not appropriate, with the least grade; `fcpair.evaluate.evaluation` reads it in other ways.
-Average scores of a random order of the pool are exact expectations over all orders.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from fcpair.evaluate.judged_rankings import (
     gain,
     ideal_gain,
     ideal_gain_of_counts,
-    mean_gain,
 )
 from fcpair.stages.questions.named_values import NamedValue, parse_named
 from fcpair.stages.stats.rating_counts import ratio
@@ -53,18 +50,17 @@ class Measure(NamedValue):
 
     @property
     def depth(self) -> int | None:
-        """Number of ranks that the measure reads; None for all."""
-        return None
+        """Number of ranks that the measure reads, the `k` of a cut; None for all."""
+        return getattr(self, "k", None)
 
     def score_range(self, judged: Judged) -> tuple[float, float]:
         """The least and the greatest value that rankings could give to these HS."""
         return 0.0, 1.0
 
     def expected(self, pool: Judged) -> Floats:
-        """The mean of the measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`.
-
-        Of `pool` only the counts are read: with n CNs of which R are positive, every rank holds a positive with
-        probability R / n, and ranks are drawn without replacement (hypergeometric); of grades every rank has the mean.
+        """The mean of the measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`: of n CNs
+        with R positive, every rank holds a positive with probability R / n, without replacement, and of grades the
+        mean.
         """
         return self._expected(pool)
 
@@ -80,18 +76,12 @@ class CutMeasure(Measure):
     k: int = 10
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise InputError(f"k is {self.k}; at least 1 rank is needed")
-        if self.k > LARGEST_CUT:
-            raise InputError(f"k is {self.k}; expected at most {LARGEST_CUT:,}")
+        if not 1 <= self.k <= LARGEST_CUT:
+            expected = "at least 1 rank is needed" if self.k < 1 else f"expected at most {LARGEST_CUT:,}"
+            raise InputError(f"k is {self.k}; {expected}")
 
     def __str__(self) -> str:
         return f"{self.short_name}@{self.k}"
-
-    @property
-    def depth(self) -> int | None:
-        """The first `k` ranks."""
-        return self.k
 
 
 _CUT = re.compile(r"\s*(.*?)\s*@\s*([0-9]{1,18})\s*", re.DOTALL)
@@ -157,8 +147,9 @@ class NDCG(CutMeasure):
     def _expected(self, pool: Judged) -> Floats:
         ranks, there = _ranks_in_pool(pool, self.k)
         share, best = _positive_rate(pool), ideal_gain_of_counts(pool.n_positive, self.k)
-        if pool.graded:
-            share, best = mean_gain(pool.graded, pool.n_pool), ideal_gain(pool.graded, self.k)
+        if pool.graded:  # every rank has the mean grade of the pool
+            share = ratio(pool.graded.counts @ pool.graded.steps, pool.n_pool, 0.0)
+            best = ideal_gain(pool.graded, self.k)
         return share * ratio(there @ discounts(len(ranks)), best, 0.0)
 
 
@@ -186,9 +177,8 @@ class MAP(CutMeasure):
 
     def _expected(self, pool: Judged) -> Floats:
         ranks, there = _ranks_in_pool(pool, self.k)
-        # that another rank is positive when this one is
-        also = ratio(pool.n_positive - 1, pool.n_pool - 1, 0.0)[:, None]
-        precision = (1 + (ranks - 1) * also) / ranks
+        # with the probability that another rank is positive when this one is
+        precision = (1 + (ranks - 1) * ratio(pool.n_positive - 1, pool.n_pool - 1, 0.0)[:, None]) / ranks
         return _positive_rate(pool) * ratio((precision * there).sum(axis=1), self.divisor(pool.n_positive), 0.0)
 
 
@@ -347,9 +337,7 @@ AVERAGED = ("HitRatio", "MRR", "NDCG", "MAP")  # what FC-CONAN's Table 4 average
 
 
 def parse_measure(text: str, k: int = 10) -> Measure:
-    """Read a measure's name, such as `NDCG@10`, `MAP(by=all)@5` or `RBP(p=0.8)`; without `@` it is cut at `k`.
-    InputError for no such measure or option, a value that cannot be used, a cut where the measure has none.
-    """
+    """Read a measure's name, such as `NDCG@10`; without `@` it is cut at `k`. InputError for any other."""
     match = _CUT.fullmatch(text)
     name, cut = (match[1], int(match[2])) if match else (text, None)
     measure: Measure = parse_named(name, MEASURES, "measure")

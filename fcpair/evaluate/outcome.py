@@ -20,10 +20,8 @@ ALPHA = 0.05  # below it a corrected p-value counts as significant
 
 @dataclass(frozen=True)
 class TierFacts:
-    """Facts that a tier's figures rest on; all but `hs` and `cells` are counted within the pool.
-
-    `hs` x `pool` = `cells`, of which `judged` are judged in the tier and `positive` of them appropriate; `outside` more
-    pairs of the tier have a CN that is not in the pool. `without_positives` HS have no appropriate CN.
+    """Facts that a tier's figures rest on, counted within the pool: `hs` x `pool` = `cells`, of which `judged` are
+    judged in the tier and `positive` of them appropriate; `outside` more have a CN that is not in the pool.
     """
 
     tier: str
@@ -51,10 +49,9 @@ class SystemFacts:
 class Score:
     """A measure of a system on a tier: means over `n` HS, from 0 to 1.
 
-    `score` counts unjudged pairs as not appropriate, and `low` to `high` is its interval at 95 %; `left_out`, `right`,
-    `lowest` and `highest` are as in `fcpair.evaluate.evaluation.Readings`, None where the measure has one reading only.
-    `expected`: the exact expectation of a random order, which has no interval and no bounds. `undefined` says why a
-    figure that is None could not be computed.
+    `score` counts unjudged pairs as not appropriate, `low` to `high` is its interval at 95 %; the other four are as in
+    `fcpair.evaluate.evaluation.Readings`. `expected`: the exact expectation of a random order, which has no interval
+    and no bounds. `undefined` says why a figure is None.
     """
 
     tier: str
@@ -74,10 +71,9 @@ class Score:
 
 @dataclass(frozen=True)
 class Spread:
-    """A measure of a system over the tiers, as in FC-CONAN's Table 4; `measure` is `average` for the last row.
-
-    Mean, minimum and maximum are rounded to 4 decimals, `cv`, the population coefficient of variation in percent, to 1;
-    the average of these rounded figures is rounded to 4 and 3 decimals. `cv` is None where the mean is 0.
+    """A measure of a system over the tiers, as in FC-CONAN's Table 4; `measure` is `average` for the last row. Mean,
+    minimum and maximum are rounded to 4 decimals, `cv`, the population coefficient of variation in percent, to 1; the
+    average of these rounded figures to 4 and 3. `cv` is None where the mean is 0.
     """
 
     system: str
@@ -93,9 +89,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A paired randomisation test between two systems on a tier, over `n` HS.
-
-    `difference` is `one` minus `other`; `p_holm` is corrected over all pairs of systems for this tier and measure.
+    """A paired randomisation test between two systems on a tier, over `n` HS: `one` minus `other`; `p_holm` is
+    corrected over all pairs of systems for this tier and measure.
     """
 
     tier: str
@@ -182,10 +177,8 @@ class Outcome(Plotted):
 
 def undefined_reason(n: int) -> str | None:
     """The reason why a mean over so many HS, or its interval, is undefined."""
-    if not n:
-        return NO_HS
-    if n >= LEAST_HS:
-        return None
+    if not n or n >= LEAST_HS:
+        return None if n else NO_HS
     return say_number(
         "%(n)s HS gives no interval; it takes %(least)s or more",
         "%(n)s HS give no interval; it takes %(least)s or more",
@@ -199,7 +192,7 @@ Row = TypeVar("Row", Score, Spread)
 
 def group_by_system(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     """The rows of each system under its name; those of a random order under one that says what they are."""
-    kinds = dict.fromkeys(_random_systems(rows), ", one draw")
+    kinds = dict.fromkeys((row.system for row in rows if row.expected), ", one draw")
     groups = groupby(
         rows, key=lambda row: row.system + (", expectation" if row.expected else kinds.get(row.system, ""))
     )
@@ -208,9 +201,5 @@ def group_by_system(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
 
 def drop_random_draws(rows: Sequence[Row]) -> list[Row]:
     """The rows, of a system that ranks at random only those of its exact expectation."""
-    random_systems = _random_systems(rows)
+    random_systems = {row.system for row in rows if row.expected}
     return [row for row in rows if row.expected or row.system not in random_systems]
-
-
-def _random_systems(rows: Sequence[Row]) -> set[str]:
-    return {row.system for row in rows if row.expected}

@@ -22,6 +22,7 @@ from fcpair.models.model_files import resolve
 from fcpair.stages.corpus.nearest_neighbours import DECIMALS
 from fcpair.stages.corpus.sample import own_order
 from fcpair.stages.corpus.text_identity import digest, identity
+from fcpair.stages.questions.closed import raise_first
 from fcpair.stages.questions.named_values import NamedValue
 
 NOTHING = -1
@@ -29,10 +30,7 @@ NOTHING = -1
 
 @dataclass(frozen=True)
 class Search:
-    """The HS and the pool: texts, and their numbers in the study.
-
-    `ids` has, for each side (`hs` and `cn`), the ids by which a run may name its texts, those that are not ranked too.
-    """
+    """The HS and the pool: texts, and their numbers in the study; and by side (`hs`, `cn`) the ids that runs use."""
 
     hs: tuple[str, ...]
     cn: tuple[str, ...]
@@ -46,9 +44,9 @@ class Search:
 class Ranking:
     """The CNs of the pool in a system's order, best first, one row per HS.
 
-    `order` has the shape `(n_hs, depth)` and holds positions in the pool; NOTHING (-1) where the system names nothing
-    that is in the pool, which keeps its rank. `scores`, of the same shape, never rise along a row. `notes` says what a
-    reader must know of it; `model` is what a run keeps of the model. `n_cut` texts are longer than the model reads.
+    `order` and `scores`, which never rise along a row, are `(n_hs, depth)`: positions in the pool, NOTHING (-1) where
+    the system names nothing that is in it. `model` is what a run keeps of the model, `n_cut` texts are longer than it
+    reads.
     """
 
     order: Ints
@@ -60,9 +58,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Cost:
-    """Requests that a system makes to a service: their number, those already cached, and the tokens of the others, an
-    estimate: one for four characters of what is sent.
-    """
+    """Requests to a service, those already cached, and the tokens of the others: one for four characters."""
 
     requests: int = 0
     cached: int = 0
@@ -150,21 +146,17 @@ class Run(System):
     ids: Numbering = "corpus"
 
     def rank(self, search: Search) -> Ranking:
-        """Read the run.
-
-        Raises InputError for what `read_run` refuses, an HS without a line, and a run that names no CN of the pool.
-        """
+        """Read the run; raises InputError for what `read_run` refuses, an HS without a line, no CN of the pool."""
         lines, notes = read_run(self.of, search.ids, self.ids, search.hs_ids)
         lines = lines[lines["hs_id"].isin(search.hs_ids)]
-        inside = lines[lines["cn_id"].isin(search.cn_ids) | (lines["cn_id"] < 0)]
-        if inside.empty:
+        if (inside := lines[lines["cn_id"].isin(search.cn_ids) | (lines["cn_id"] < 0)]).empty:
             raise InputError(f"{self.of}: the run names no CN of the pool for the HS that are evaluated")
         distinct = inside.sort_values("score", ascending=False, kind="stable").drop_duplicates(["hs_id", "cn_id"])
         skipped = (
             (len(lines) - len(inside), "name a CN that is not in the pool"),
             (len(inside) - len(distinct), "repeat, by another id, a text ranked above"),
         )
-        ignored = tuple(f"ignored: {n:,} of {len(lines):,} lines, which {what}" for n, what in skipped if n)
+        notes = (*notes, *(f"ignored: {n:,} of {len(lines):,} lines, which {what}" for n, what in skipped if n))
         rows = distinct.assign(
             row=pd.Index(search.hs_ids).get_indexer(pd.Index(distinct["hs_id"])),
             cn=pd.Index(search.cn_ids).get_indexer(pd.Index(distinct["cn_id"])),
@@ -173,7 +165,6 @@ class Run(System):
         order = np.full((len(search.hs), int(at.max()) + 1), NOTHING, np.int64)
         scores = np.full(order.shape, -np.inf)
         order[rows["row"], at], scores[rows["row"], at] = rows["cn"], rows["score"]
-        notes = (*notes, *ignored)
         if n_tied := int(rows.duplicated(["row", "score"], keep=False).sum()):
             what = "have the score of another line of the same HS; ties are broken by candidate order"
             notes = (*notes, f"tied: {n_tied:,} of {len(rows):,} lines {what}")
@@ -182,8 +173,7 @@ class Run(System):
 
 def run_text(ranking: Ranking, search: Search, tag: str) -> str:
     """A ranking as a TREC run, with scores that are read back to the last bit. A rank for which the system named
-    nothing of the pool gets an id such as `nothing-3`, which every tool counts as not relevant, unless it is below the
-    last CN that it named.
+    nothing gets an id such as `nothing-3`, unless it is below the last CN that it named.
     """
     is_named = ranking.order != NOTHING
     rows, ranks = np.nonzero(np.cumsum(is_named[:, ::-1], axis=1)[:, ::-1] > 0)
@@ -235,17 +225,14 @@ class Tfidf(System):
         """Rank the pool by the cosine of each HS and CN."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        texts, vectorizer = self._texts(search), TfidfVectorizer()
+        texts, vectorizer = [*search.cn, *(search.hs if self.fit == "pool+hs" else ())], TfidfVectorizer()
+        if isinstance(self.fit, Path):
+            texts = list(read_side(self.fit, CN)[CN])
         if not any(map(vectorizer.build_analyzer(), texts)):
             raise InputError(f"{self}: no text has a token")
         fitted = vectorizer.fit(texts)
         cosine = np.round((fitted.transform(search.hs) @ fitted.transform(search.cn).T).toarray(), DECIMALS)
         return Ranking(*sort_by_score(cosine), notes=_no_match_notes(cosine.any(axis=1)))
-
-    def _texts(self, search: Search) -> list[str]:
-        if isinstance(self.fit, Path):
-            return list(read_side(self.fit, CN)[CN])
-        return [*search.cn, *search.hs] if self.fit == "pool+hs" else list(search.cn)
 
 
 @dataclass(frozen=True)
@@ -267,12 +254,14 @@ class Bm25(System):
     fit: Literal["pool"] | Path = "pool"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.k1 < float("inf"):
-            raise InputError(f"k1 is {self.k1}; expected a number, 0 or more")
-        if not 0 <= self.b <= 1:
-            raise InputError(f"b is {self.b}; expected a number from 0 to 1")
-        if not self.k1 and self.variant in {"bm25l", "bm25plus"}:
-            raise InputError(f"k1 is 0; `{self.variant}` needs a number above 0")
+        needs_k1 = self.variant in {"bm25l", "bm25plus"}
+        raise_first(
+            (
+                (not 0 <= self.k1 < float("inf"), f"k1 is {self.k1}; expected a number, 0 or more"),
+                (not 0 <= self.b <= 1, f"b is {self.b}; expected a number from 0 to 1"),
+                (not self.k1 and needs_k1, f"k1 is 0; `{self.variant}` needs a number above 0"),
+            )
+        )
 
     def rank(self, search: Search) -> Ranking:
         """Rank the pool by the BM25 score of each CN, with the HS as the query."""
@@ -281,8 +270,7 @@ class Bm25(System):
         new = [text for text in search.cn if identity(text) not in at]
         at |= {identity(text): row for row, text in enumerate(new, len(file_texts))}
         texts, rows = [*file_texts, *new], np.array([at[identity(text)] for text in search.cn])
-        tokens = [self._tokens(text) for text in texts]
-        if not any(tokens):
+        if not any(tokens := [self._tokens(text) for text in texts]):
             raise InputError(f"{self}: no text has a token")
         queries = [self._tokens(text) for text in search.hs]
         scores = np.round(bm25_scores(tokens, queries, self.variant, self.k1, self.b)[:, rows], DECIMALS)
@@ -342,8 +330,7 @@ def bm25_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Var
     else:
         from bm25s import BM25
 
-        delta = {"bm25l": 0.5, "bm25plus": 1.0}.get(variant, 0.0)
-        method = "bm25+" if variant == "bm25plus" else variant
+        method, delta = {"bm25l": ("bm25l", 0.5), "bm25plus": ("bm25+", 1.0)}.get(variant, (variant, 0.0))
         index = BM25(k1=k1, b=b, delta=delta, method=method, dtype="float64")
         index.index([list(tokens) for tokens in texts], show_progress=False)
         known = [[token for token in tokens if token in index.vocab_dict] for tokens in queries]
@@ -355,8 +342,8 @@ def _okapi_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], k1: float,
     counts = [Counter(tokens) for tokens in texts]
     n_with = Counter(token for count in counts for token in count)
     idf = {token: log(len(counts) - n + 0.5) - log(n + 0.5) for token, n in n_with.items()}
-    replaced = EPSILON * sum(idf.values()) / len(idf)
-    idf = {token: replaced if value < 0 else value for token, value in idf.items()}
+    least = EPSILON * sum(idf.values()) / len(idf)
+    idf = {token: least if value < 0 else value for token, value in idf.items()}
     lengths = np.array([len(tokens) for tokens in texts], float)
     length_norm = k1 * (1 - b + b * lengths / lengths.mean())
     for tokens in queries:

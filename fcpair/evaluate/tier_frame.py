@@ -167,21 +167,12 @@ def evaluate_tier_frame(
     return replace(outcome, simulated=simulated)
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """A judged pair: all that its HS and its CN are called, and whether its label is positive."""
-
-    row: int
-    hs: tuple[Any, ...]
-    cn: tuple[Any, ...]
-    is_positive: bool
+# A judged pair: all that its HS and its CN are called, and whether its label is positive.
+_Pair = tuple[tuple[Any, ...], tuple[Any, ...], bool]
 
 
 def _has_own_ids(frame: pd.DataFrame, columns: list[str], used: Mapping[str, list[Any]]) -> bool:
-    """Return whether a ranking calls its texts by the corpus's own ids; `used` has all that it calls them, by side.
-
-    Raises InputError where it could be those or the study's numbers, which would be other texts.
-    """
+    """Return whether a ranking calls its texts (`used`) by the corpus's own ids; InputError where that is not clear."""
     only_own, only_numbers, both = set[str](), set[str](), set[str]()
     for side, keys in used.items():
         if {_OWN_ID[side], _KEYS[side][0]} <= {*columns}:
@@ -205,8 +196,7 @@ def _has_own_ids(frame: pd.DataFrame, columns: list[str], used: Mapping[str, lis
 def _pairs(frame: pd.DataFrame, columns: list[str], positive: Sequence[str], *, own_ids: bool) -> list[_Pair]:
     column = FINAL if FINAL in columns else LABEL
     keys = {side: [name for name in _KEYS[side] if name in columns] for side in (HS, CN)}
-    missing = [_KEYS[side][0] for side in (HS, CN) if not keys[side]] + [column] * (column not in columns)
-    if missing:
+    if missing := [_KEYS[side][0] for side in (HS, CN) if not keys[side]] + [column] * (column not in columns):
         raise InputError(f"the tier frame has no column `{missing[0]}`; found {', '.join(columns) or 'none'}")
     if frame.empty:
         raise InputError("the tier frame has no rows; expected a row for each pair of the tier")
@@ -215,10 +205,8 @@ def _pairs(frame: pd.DataFrame, columns: list[str], positive: Sequence[str], *, 
     reject(FRAME, [Finding(FRAME, int(row), f"`{name}` is empty") for name, row in empty])
     right, labels = ["1"] if column == FINAL else [*positive], [as_text(label) for label in used[column].tolist()]
     if not {*labels} & {*right}:
-        known = sorted({*labels})[:SHOWN]
-        hint = f"its labels are {', '.join(known)}"
-        if right:
-            hint = suggest_name(right[0], known, "its labels are %(names)s")
+        known, names = sorted({*labels})[:SHOWN], "its labels are %(names)s"
+        hint = suggest_name(right[0], known, names) if right else f"its labels are {', '.join(known)}"
         raise InputError(f"no pair of the tier frame is labelled {' or '.join(right)}; {hint}; give `positive`")
     is_positive = [label in right for label in labels]
     hs, cn = (list(zip(*(used[name].tolist() for name in keys[side]), strict=True)) for side in (HS, CN))
@@ -226,7 +214,7 @@ def _pairs(frame: pd.DataFrame, columns: list[str], positive: Sequence[str], *, 
         if own_ids and {_OWN_ID[side], _KEYS[side][0]} <= {*columns}:  # in place of the number; a text may have several
             own = frame[_OWN_ID[side]].fillna("").astype(str).str.split()
             called[:] = [(*words, *keys[1:]) or keys for words, keys in zip(own, called, strict=True)]
-    return [_Pair(row, *pair) for row, pair in enumerate(zip(hs, cn, is_positive, strict=True), 1)]
+    return list(zip(hs, cn, is_positive, strict=True))
 
 
 def _read_columns(name: str, frame: Any) -> list[str]:
@@ -243,22 +231,22 @@ def _labels(pairs: list[_Pair], hs: _Side, cn: _Side, *, grows: bool) -> tuple[A
     """The labels of the pool, `(n_hs, n_cn)`, and how many pairs have a CN that is not in it."""
     places: dict[tuple[int, int], bool] = {}
     findings, outside = [], []
-    for pair in pairs:
-        row = hs.add(*pair.hs)
-        column = next((at for key in pair.cn if (at := cn.find(key)) is not None), None)
+    for number, (hs_keys, cn_keys, is_positive) in enumerate(pairs, 1):
+        row = hs.add(*hs_keys)
+        column = next((at for key in cn_keys if (at := cn.find(key)) is not None), None)
         if grows:
-            column = cn.add(*pair.cn)
+            column = cn.add(*cn_keys)
         elif column is None:
-            outside.append(pair)
+            outside.append((cn_keys[0], is_positive))
             continue
         else:
-            cn.call(column, *pair.cn)
+            cn.call(column, *cn_keys)
         if (row, column) in places:
-            findings.append(Finding(FRAME, pair.row, "this pair is duplicated", cause="pairs are duplicated"))
+            findings.append(Finding(FRAME, number, "this pair is duplicated", cause="pairs are duplicated"))
         else:
-            places[row, column] = pair.is_positive
+            places[row, column] = is_positive
     reject(FRAME, findings)
-    if lost := [short_repr(pair.cn[0]) for pair in outside if pair.is_positive]:
+    if lost := [short_repr(key) for key, is_positive in outside if is_positive]:
         shown = list_first(lost, SHOWN)
         raise InputError(f"the pool lacks {len(lost)} CNs that the tier labels positive ({shown}); add them")
     labels = np.full((len(hs), len(cn)), UNJUDGED, np.int8)

@@ -43,20 +43,12 @@ def survey_plans(
     suggest: str = SUGGEST,
     seed: int = 0,
 ) -> tuple[GridPlan, ...]:
-    """The grids of a survey.
+    """The grids of a survey: `name`, and one for suggestions unless `suggest`, what is asked at the end, is empty.
 
-    Args:
-        name: what the survey's grid is called.
-        file: a table whose column `statement` has the statements; its others stay with them.
-        questions: what is asked of every statement.
-        statement: the column of the statements.
-        answers: how yes, no and decline are called, in this order.
-        part: how many people answer each statement, so that everybody has a balanced part; None: everybody answers all.
-        as_list: whether a screen has a list of statements, and not one.
-        suggest: what is asked at the end, to be answered freely or not at all; nothing is, if it is empty.
-        seed: of the deal and the orders.
-
-    Raises InputError for not three answers, two of the same name, or what plans refuse.
+    `file` is a table whose column `statement` has the statements; `questions` are asked of every one; `answers` is how
+    yes, no and decline are called, in this order. `part` people answer each statement, so that everybody has a balanced
+    part; None: everybody answers all. With `as_list` a screen has a list of statements. `seed` is of the assignment and
+    orders. Raises InputError for not three answers, two of the same name, or what plans refuse.
     """
     if len(answers) != len(ANSWERS):
         raise InputError(f"there are {len(answers)} answers; expected three: yes, no and decline, in this order")
@@ -89,10 +81,8 @@ _RULE = re.compile(r"\s*(\S.*?)\s*>\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*")
 
 @dataclass(frozen=True, repr=False)
 class Survey(Result):
-    """Answers to a survey.
-
-    `given` has a row for each answer: `statement`, `question`, `person`, `answer` (yes, no, decline, or empty for a
-    skip), and what is known about people. `statements` has what is known of each statement beside its text.
+    """Answers to a survey: `given` has a row for each, as `to_frame` has it, where a skip is empty; `statements` has
+    what is known of each statement beside its text.
     """
 
     given: pd.DataFrame
@@ -110,8 +100,7 @@ class Survey(Result):
 def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> None:
     """Raise InputError for answers that mean nothing, and for a respondent who answers something twice.
 
-    `answers` has `statement`, `question`, `person`, `answer` (empty: skipped) and `line`, by which findings name rows,
-    and `place` the file; of a column of groups, `by`, nobody may have two.
+    `answers` has `statement`, `question`, `person`, `answer` (empty: skipped) and `line`, by which findings name rows.
     """
     findings = [
         Finding(place, int(line), f"the answer is `{answer}`; expected {', '.join(ANSWERS)}, or nothing for a skip")
@@ -134,9 +123,8 @@ def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> N
 def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
     """Count each answer to each question on each statement, in the order in which they come.
 
-    `answers` is as `check_answers` takes it, without `line`; who is in no group of the column `by` (an empty one) does
-    not count. Returns `statement`, `question`, with `by` also `group` and `people` (who answered or skipped there), and
-    `yes`, `no`, `decline`, `skipped`.
+    `answers` is as `check_answers` takes it; who has no group in the column `by` does not count. Returns `statement`,
+    `question`, with `by` also `group` and `people` (who answered or skipped), and `yes`, `no`, `decline`, `skipped`.
     """
     keys = ["statement", "question"]
     if by is not None:
@@ -187,9 +175,7 @@ def parse_keep(rule_text: str) -> KeepRule:
 
 
 def add_verdicts(share_rows: pd.DataFrame, rule: KeepRule) -> pd.DataFrame:
-    """The rows of `add_shares` with `verdict` and `undecided`, as `judge_shares` has them; both are empty in the rows
-    of other questions. Raises InputError where there is no such question.
-    """
+    """The rows of `add_shares` with those of `judge_shares`, empty for other questions; InputError for no such one."""
     questions = list(dict.fromkeys(share_rows["question"]))
     if rule.question not in questions:
         raise InputError(f"there is no question `{rule.question}`; {suggest_name(rule.question, questions)}")
@@ -198,8 +184,8 @@ def add_verdicts(share_rows: pd.DataFrame, rule: KeepRule) -> pd.DataFrame:
 
 
 def add_shares(counts: pd.DataFrame) -> pd.DataFrame:
-    """The counts (`yes`, `no` and `decline` for each statement and question) with the share of yes over yes and no: `n`
-    (yes and no), `share`, and Wilson's interval at 95 %, `low` and `high`; NaN where nobody said yes or no.
+    """The counts with the share of yes over yes and no: `n` (yes and no), `share`, and Wilson's interval at 95 %, `low`
+    and `high`; NaN where nobody said either.
     """
     n = counts["yes"] + counts["no"]
     is_answered = n.to_numpy() > 0
@@ -212,25 +198,20 @@ def add_shares(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge_shares(share_rows: pd.DataFrame, threshold: float) -> pd.DataFrame:
-    """Judge each row of `add_shares` by a threshold, in two columns that do not depend on each other.
-
-    Returns:
-        `verdict`: `kept` where the share is strictly greater, `dropped` where it is not, `undefined` where there is
-        none. `undecided`: `yes` where the interval has the threshold within it, whatever side the share is on, as
-        another sample could have said otherwise; `no` where it has not, and empty where there is no share.
+    """Judge each row of `add_shares` by a threshold. Returns `verdict`: `kept` where the share is strictly greater,
+    else `dropped`, `undefined` without one; and `undecided`: whether the interval has the threshold in it, `yes` or
+    `no`.
     """
     undefined = share_rows["share"].isna()
-    straddles = (share_rows["low"] <= threshold) & (threshold <= share_rows["high"])
     verdict = np.select([undefined, share_rows["share"] > threshold], ["undefined", "kept"], "dropped")
+    straddles = (share_rows["low"] <= threshold) & (threshold <= share_rows["high"])
     undecided = np.select([undefined, straddles], ["", "yes"], "no")
     return pd.DataFrame({"verdict": verdict, "undecided": undecided}, index=share_rows.index, dtype=object)
 
 
 def margin_of_error(n: int, population: int | None = None, share: float = 0.5) -> float:
-    """Cochran's margin of error at 95 %: z sqrt(p (1 - p) / n), in a finite population times sqrt((N - n) / (N - 1)).
-
-    Cochran (1977), Sampling Techniques, chapters 2 and 4. It assumes a random sample. Raises InputError for no
-    respondents, or more than the population has.
+    """Cochran's margin of error at 95 % of a random sample: z sqrt(p (1 - p) / n), in a finite population times sqrt((N
+    - n) / (N - 1)); Cochran (1977), Sampling Techniques, chapters 2 and 4. Raises InputError for no such `n`.
     """
     if n < 1 or (population is not None and n > population):
         raise InputError(
@@ -241,9 +222,7 @@ def margin_of_error(n: int, population: int | None = None, share: float = 0.5) -
 
 
 def sample_size(error: float, population: int | None = None, share: float = 0.5) -> int:
-    """The least number of respondents with a margin of at most `error` (InputError: not between 0 and 1); see
-    `margin_of_error`.
-    """
+    """The least number of respondents with a `margin_of_error` of at most `error` (InputError: not between 0 and 1)."""
     if not 0 < error < 1:
         raise InputError(f"the margin is {error:g}; expected a number between 0 and 1")
     n_infinite = Z**2 * share * (1 - share) / error**2
@@ -251,10 +230,8 @@ def sample_size(error: float, population: int | None = None, share: float = 0.5)
 
 
 def merge_small_cells(counts: Mapping[str, int], *, merged: Collection[str] = ()) -> Counts:
-    """The counts in cells of five people or more, whose sum stays.
-
-    Smaller cells and those that are to be `merged` are taken together, with the next smallest one where they are still
-    too few or only one; nothing remains of fewer than five people in all. So no count can be had from the others.
+    """The counts in cells of five people or more, whose sum stays: smaller cells and those to be `merged` are taken
+    together, with the next smallest one where they are still too few or only one; nothing remains of fewer than five.
     """
     kept = {answer: n for answer, n in counts.items() if n}
     n_merged = 0
@@ -270,10 +247,9 @@ def merge_small_cells(counts: Mapping[str, int], *, merged: Collection[str] = ()
 def count_respondents(form: Form, answers: Sequence[Mapping[str, str] | None]) -> dict[str, Counts]:
     """Count the people who gave each answer to each closed question of a form on one cell, none from another's counts.
 
-    `answers` are those of each person by the names of the questions, None for a skip. The counts of one question must
-    not give away those of another. So skips, which all of them share, are taken together with other answers in all if
-    they are in one; and a question that depends on an earlier one is counted, among those whom it was put to, only
-    where they are a published count of the earlier one.
+    `answers` are those of each person by the names of the questions, None for a skip. Skips, which all questions share,
+    are taken together with other answers in all if they are in one; and a question that depends on an earlier one is
+    counted only where those whom it was put to are a published count.
     """
     conditions = dict(form.conditions)
     closed = [name for name, question in form.questions if isinstance(question, Closed)]

@@ -15,10 +15,9 @@ from models.tiny_cross import save_tiny
 
 from evaluate.searches import CN, HS, HS_IDS, SEARCH, ids
 from fcpair.errors import InputError
-from fcpair.evaluate import rerank, services
+from fcpair.evaluate import services
 from fcpair.evaluate.catalogue import parse_system
-from fcpair.evaluate.rerank import Cross, Rerank
-from fcpair.evaluate.services import Llm
+from fcpair.evaluate.services import Cross, Llm, Rerank
 from fcpair.evaluate.systems import Bm25, Cost, Random, Ranking, Sbert, Search, System, Tfidf
 from fcpair.models.model_files import Model
 from fcpair.models.service import Reply
@@ -188,8 +187,8 @@ def by_letter(monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, str]]]:
         asked.append(pairs)
         return np.array([0.9 - (ord(cn[-1]) - ord("a")) // 2 / 10 for _, cn in pairs])
 
-    monkeypatch.setattr(rerank, "score_pairs", score)
-    monkeypatch.setattr(rerank, "resolve", lambda name, owner: Model(f"{owner}/{name}", "", "test", "ab", "cd"))
+    monkeypatch.setattr(services, "score_pairs", score)
+    monkeypatch.setattr(services, "resolve", lambda name, owner: Model(f"{owner}/{name}", "", "test", "ab", "cd"))
     return asked
 
 

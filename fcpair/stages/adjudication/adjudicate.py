@@ -24,9 +24,7 @@ HAND_RULES = frozenset(rule.value for rule in BY_HAND)
 
 @dataclass(frozen=True)
 class Tally:
-    """Number of times that each pair got each answer: `cell_id` `(n_pairs,)`, ascending, and `counts` `(n_pairs,
-    n_choices)`, columns in the order of the scheme's codes. A skip counts nowhere.
-    """
+    """Number of times that each pair of `cell_id`, ascending, got each answer: `counts` `(n_pairs, n_choices)`."""
 
     question: Closed
     cell_id: Ints
@@ -47,10 +45,9 @@ class Tally:
 def tally(cell_id: Ints, code: Ints, question: Closed) -> Tally:
     """Count the answers of each pair; `cell_id` and `code`, `(n_labels,)`, are the pair and the code of each label."""
     pairs, row = np.unique(cell_id, return_inverse=True)
-    column = np.searchsorted(question.codes, code)
-    n_choices = len(question.codes)
-    counts = np.bincount(row * n_choices + column, minlength=len(pairs) * n_choices)
-    return Tally(question, pairs, counts.reshape(len(pairs), n_choices))
+    shape = len(pairs), len(question.codes)
+    counts = np.bincount(row * shape[1] + np.searchsorted(question.codes, code), minlength=shape[0] * shape[1])
+    return Tally(question, pairs, counts.reshape(shape))
 
 
 class RuleDecision(NamedTuple):
@@ -65,12 +62,11 @@ def decide_by_policy(
 ) -> RuleDecision | None:
     """Decide one pair by its labels, as far as that needs no person; None: it waits for one, or has no label.
 
-    `counts` says how often each answer was given, in the order of the scheme's codes; skips count nowhere. A pair whose
-    definite labels agree takes that label. Of the rest, `majority` decides those in which one definite answer was given
-    more often than every other, as FC-CONAN did; `median` those whose definite labels, in the order of their codes,
-    have one in the middle, or two that are the same, or on a scale two between which a number of the scale is halfway;
-    `manual` leaves them to a person. Where there is no such answer (a tie, two in the middle that differ, or "not sure"
-    alone), the pair waits or is discarded, as `ties` says.
+    `counts` says how often each answer was given, in the order of the scheme's codes. A pair whose definite labels
+    agree takes that label. Of the rest, `majority` decides those in which one definite answer was given more often than
+    every other, as FC-CONAN did; `median` those whose definite labels have one in the middle, by code, or two that are
+    the same, or on a scale two with a number of the scale halfway; `manual` none. Where there is no such answer (a tie,
+    "not sure" alone), the pair waits or is discarded, as `ties` says.
     """
     definite = [(choice.code, n) for choice, n in zip(question, counts, strict=True) if choice.definite and n]
     if len(definite) == 1:
@@ -78,9 +74,9 @@ def decide_by_policy(
     if policy == "manual" or not any(counts):
         return None
     code: int | None = None
+    rule, discards = (Rule.MAJORITY, Rule.NO_MAJORITY) if policy == "majority" else (Rule.MEDIAN, Rule.NO_MEDIAN)
     if policy == "majority":
-        most = max((n for _, n in definite), default=0)
-        leaders = [code for code, n in definite if n == most]
+        leaders = [code for code, n in definite if n == max(n for _, n in definite)]
         code = leaders[0] if len(leaders) == 1 else None
     elif definite:
         answers = [code for code, n in definite for _ in range(n)]
@@ -88,8 +84,7 @@ def decide_by_policy(
         halfway = question.distance == "interval" and (low + high) % 2 == 0  # the steps of a scale are equal
         code = (low + high) // 2 if low == high or halfway else None
     if code is not None:
-        return RuleDecision(Rule.MAJORITY if policy == "majority" else Rule.MEDIAN, code)
-    discards = Rule.NO_MAJORITY if policy == "majority" else Rule.NO_MEDIAN
+        return RuleDecision(rule, code)
     return RuleDecision(discards, None) if ties == "discard" else None
 
 
@@ -98,9 +93,8 @@ class Forecast:
     """Effect of a policy on pairs as they are: what is to be written, and the state that results.
 
     `new` are decisions that do not stand yet, `reopened` pairs whose decision by rule no rule would make now. `by_rule`
-    counts the pairs that a rule has decided then, those with ONE_LABEL apart, and `n_waiting` those with labels that
-    nobody has. Of `n_standing` decisions of pairs with labels, by hand or not, `n_compared` are about a pair that the
-    policy decides too, and those in `different` otherwise than it.
+    counts the pairs that a rule has decided then, ONE_LABEL apart, `n_waiting` those with labels that nobody has. Of
+    `n_standing` decisions of pairs with labels the policy decides `n_compared` too, those in `different` otherwise.
     """
 
     new: list[tuple[int, RuleDecision]] = field(default_factory=list)
@@ -119,9 +113,7 @@ class Forecast:
 
 
 def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties: Ties = "wait") -> Forecast:
-    """Say what a policy makes of pairs. What a person or a file has decided stands, and pairs on which a person's
-    decision was requested wait for it; all else follows the labels.
-    """
+    """Say what a policy makes of pairs. A person's or a file's decision stands, and a requested one is waited for."""
     decisions: dict[tuple[int, ...], RuleDecision | None] = {}
     totals = Forecast()
     for pair in pairs:
@@ -149,27 +141,21 @@ def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties:
 
 
 def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: int) -> bool:
-    """Whether a pair's labels are not those any more that a decision rested on, when `newest_seen` was the newest
-    answer.
+    """Whether the labels of a pair differ from those that were there when `newest_seen` was the newest answer.
 
     `answers` are all on the pair, oldest first: number, assignment and code (None: a skip). What counts is how often
-    each label is there, as an adjudicator is shown labels without names: one that was given again, or changed and
-    changed back, is no change. A pair that has no label now gives nothing to look at again.
+    each label is there, as an adjudicator is shown labels without names. A pair without a label now has not changed.
     """
-    before: dict[int, int | None] = {}
-    now: dict[int, int | None] = {}
-    for number, assignment, code in answers:
-        now[assignment] = code
-        if number <= newest_seen:
-            before[assignment] = code
+    all_answers = list(answers)
+    now = {assignment: code for _, assignment, code in all_answers}
+    before = {assignment: code for number, assignment, code in all_answers if number <= newest_seen}
     labels_then, labels_now = (Counter(code for code in codes.values() if code is not None) for codes in (before, now))
     return bool(labels_now) and labels_then != labels_now
 
 
 def draw_pairs(cell_id: Ints, n: int | None, seed: int, *, first: Collection[int] = ()) -> Ints:
-    """The pairs to validate: `n` of them drawn by seed, or all, ascending. Those in `first` are drawn before others.
-
-    Raises InputError for more than there are adjudicated pairs, or fewer than one.
+    """The pairs to validate, ascending: `n` drawn by seed, those in `first` before others, or all; InputError
+    otherwise.
     """
     if n is None:
         return np.sort(cell_id)
@@ -186,10 +172,8 @@ def is_valid(balance: Any) -> Any:
 
 
 def combine_verdicts(cell_id: Ints, verdict: Ints) -> tuple[Ints, Ints]:
-    """One verdict a pair: valid when more validators agree with the label than disagree.
-
-    `cell_id` and `verdict` (1 agrees, 0 disagrees) have shape `(n_verdicts,)`. Returns the pairs, ascending, and 1
-    (valid) or 0 (not valid) of each, `(n_pairs,)`.
+    """One verdict a pair: valid when more validators agree than disagree. `cell_id` and `verdict` (1 agrees, 0
+    disagrees) are `(n_verdicts,)`. Returns the pairs, ascending, and 1 (valid) or 0 of each, `(n_pairs,)`.
     """
     pairs, row = np.unique(cell_id, return_inverse=True)
     balance = np.bincount(row, weights=np.where(verdict == AGREE, 1, -1), minlength=len(pairs))

@@ -107,12 +107,10 @@ def _say_answers(names: Sequence[str], one: str, several: str) -> Sentence:
 
 
 def tier_rules(options: Partition | None = None) -> tuple[TierRule, ...]:
-    """The rules of all tiers of a study: Bronze, Silver, Gold and Diamond, then its own in their order.
+    """The rules of all tiers of a study: Bronze, Silver, Gold and Diamond, each with one demand more, then its own.
 
-    Each of the four adds a demand to the one before, so they are nested. FC-CONAN's text asks Diamond to be unanimous;
-    its published files hold every pair on which at least two of its two or three labels equal the final one. `majority`
-    is that rule for any number of labels: at least two, and more than half of them all, "not sure" included, equal the
-    final one.
+    FC-CONAN's text asks Diamond to be unanimous; its published files hold every pair on which at least two of its two
+    or three labels equal the final one. `majority` is that rule for any number of labels, "not sure" included.
     """
     options = options or Partition()
     plans = {
@@ -142,46 +140,32 @@ def best_first(rules: tuple[TierRule, ...]) -> list[TierRule]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence that the tiers rest on, of shape `(n_pairs,)`: `final` is the code of the adjudicated label (-1: none,
-    or discarded), `verdict` 1 valid, 0 not valid, -1 none.
-    """
+    """Evidence of tiers, `(n_pairs,)`: the code `final` (-1: none, or discarded), `verdict` 1 valid, 0 not, -1 none."""
 
     tally: Tally
     final: Ints
     verdict: Ints
 
-    def n_labels(self, plan: TierPlan) -> Ints:
-        """The number of labels of each pair that count for a tier."""
-        if plan.counted == "all":
-            return self.tally.n_labels
-        return np.asarray(self.tally.counts[:, self._columns(self.tally.question.definite)].sum(axis=1))
-
-    def n_agreeing(self, plan: TierPlan) -> Ints:
-        """The number of labels of each pair that agree with the final one."""
-        if plan.agreeing == "answer":
-            return self.tally.votes(self.final)
+    def held_against(self, plan: TierPlan) -> tuple[Ints, Ints, Ints, Bools]:
+        """Numbers of labels that count, agree with the final one and have to, and whether a tier lets that one in."""
         question = self.tally.question
-        positive, definite = set(question.positive), question.definite
-        sides = [[code for code in definite if (code in positive) == is_positive] for is_positive in (False, True)]
-        votes = [self.tally.counts[:, self._columns(side)].sum(axis=1) for side in sides]
-        return np.where(self.final == NO_CODE, 0, np.where(np.isin(self.final, list(positive)), votes[1], votes[0]))
 
-    def _columns(self, codes: Iterable[int]) -> list[int]:
-        return [self.tally.question.codes.index(code) for code in codes]
+        def n_of(codes: Iterable[int]) -> Ints:
+            return np.asarray(self.tally.counts[:, [question.codes.index(code) for code in codes]].sum(axis=1))
 
-    def has_answer(self, plan: TierPlan) -> Bools:
-        """Return whether the final label of each pair is one that the tier lets in."""
-        if not plan.answers:
-            return np.asarray(self.final != NO_CODE)
-        codes = [choice.code for choice in self.tally.question if choice.name in plan.answers]
-        return np.asarray(np.isin(self.final, codes))
-
-
-def _n_needed(plan: TierPlan, n_labels: Ints) -> Ints:
-    """Number of the labels that have to agree with the final one, for pairs with `n_labels`."""
-    if plan.agreement == "any":
-        return np.zeros_like(n_labels)
-    return n_labels if plan.agreement == "unanimous" else np.maximum(2, n_labels // 2 + 1)
+        n_labels = self.tally.n_labels if plan.counted == "all" else n_of(question.definite)
+        n_agreeing, is_let_in = self.tally.votes(self.final), np.asarray(self.final != NO_CODE)
+        if plan.agreeing != "answer":
+            others = [code for code in question.definite if code not in question.positive]
+            on_side = np.where(np.isin(self.final, question.positive), n_of(question.positive), n_of(others))
+            n_agreeing = np.where(is_let_in, on_side, 0)
+        n_needed = n_labels if plan.agreement == "unanimous" else np.maximum(2, n_labels // 2 + 1)
+        if plan.agreement == "any":
+            n_needed = np.zeros_like(n_labels)
+        if plan.answers:
+            codes = [choice.code for choice in question if choice.name in plan.answers]
+            is_let_in = np.asarray(np.isin(self.final, codes))
+        return n_labels, n_agreeing, n_needed, is_let_in
 
 
 def is_in_tier(rule: TierRule, evidence: Evidence) -> Bools:
@@ -190,9 +174,9 @@ def is_in_tier(rule: TierRule, evidence: Evidence) -> Bools:
     has_verdict = {"none": verdict >= NO_CODE, "any": verdict != NO_CODE, "accepted": verdict == Verdict.AGREE}
     is_in = evidence.final != NO_CODE
     for plan in rule.plans:
-        n_labels = evidence.n_labels(plan)
-        enough = (n_labels >= plan.labels) & (evidence.n_agreeing(plan) >= _n_needed(plan, n_labels))
-        is_in = is_in & evidence.has_answer(plan) & has_verdict[plan.verdict] & enough
+        n_labels, n_agreeing, n_needed, is_let_in = evidence.held_against(plan)
+        enough = (n_labels >= plan.labels) & (n_agreeing >= n_needed)
+        is_in = is_in & is_let_in & has_verdict[plan.verdict] & enough
     return np.asarray(is_in)
 
 
@@ -229,8 +213,7 @@ def failed_demands(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
     reasons: list[str] = []
     final, verdict = evidence.final[row], evidence.verdict[row]
     for plan in rule.plans:
-        n_counted = evidence.n_labels(plan)
-        n_labels, n_agreeing = int(n_counted[row]), int(evidence.n_agreeing(plan)[row])
+        n_labels, n_agreeing, n_needed, is_let_in = (int(figures[row]) for figures in evidence.held_against(plan))
         if final == NO_CODE:
             reasons.append(mark("it has no final label"))
         if plan.verdict != "none" and verdict == NO_CODE:
@@ -239,9 +222,9 @@ def failed_demands(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
             reasons.append(mark("the validators did not agree with its label"))
         if n_labels < plan.least_labels:
             reasons.append(say(_TOO_FEW[plan.counted], number=Id(n_labels), all=Id(plan.least_labels)))
-        if final != NO_CODE and n_agreeing < min(int(_n_needed(plan, n_counted)[row]), n_labels):
+        if final != NO_CODE and n_agreeing < min(n_needed, n_labels):
             reasons.append(say(_DIFFER[plan.counted, plan.agreeing], number=Id(n_agreeing), all=Id(n_labels)))
-        if final != NO_CODE and not evidence.has_answer(plan)[row]:
+        if final != NO_CODE and not is_let_in:
             one = mark("its final label is not %(answer)s")
             reasons.append(_say_answers(plan.answers, one, mark("its final label is not %(answer)s or %(answers)s")))
     return list(dict.fromkeys(reasons))
@@ -277,16 +260,10 @@ def tier_table_rows(
 ) -> tuple[TableRows, TableRows, TableRows]:
     """The sizes, the balance and the labels of each tier, best first and the study's own after the four, row by row.
 
-    Args:
-        pairs: a value per graded pair: `tiers` (bits), `hs_id`, `cn_id`, `final` (code), `n_labels`.
-        question: of the labels.
-        rules: of the tiers.
-        heads: what the columns are called.
-
-    Returns:
-        Table 1: `tier`, `pairs`, `hs`, `cn`, `rule`. Table 2: `tier`, `pairs`, `appropriate`, `not_appropriate`,
-        `share` (of appropriate pairs, 0 to 1; None for an empty tier). Table 3: `tier`, `pairs`, and how many of
-        them rest on three or more, two, and one label. Other `heads` stand in place of these.
+    `pairs` has a value per graded pair: `tiers` (bits), `hs_id`, `cn_id`, `final` (code), `n_labels`. Table 1: `tier`,
+    `pairs`, `hs`, `cn`, `rule`. Table 2: `tier`, `pairs`, `appropriate`, `not_appropriate`, `share` (of appropriate
+    pairs, 0 to 1; None for an empty tier). Table 3: `tier`, `pairs`, and how many of them rest on three or more, two,
+    and one label. Other `heads` stand in place of these.
     """
     sizes: TableRows = []
     balance: TableRows = []
@@ -306,24 +283,21 @@ def tier_table_rows(
 
 
 def verdict_table_rows(pairs: Mapping[str, Ints], heads: ColumnHeads = PAIR_HEADS) -> TableRows:
-    """Rows with the number of valid pairs among those with a final label and a verdict, by their labels, and of all.
-
-    `pairs` is as in `tier_table_rows`, with the `verdict` of each. Columns: `labels`, `pairs`, `valid`, `not_valid` and
-    `share`, of those not valid (0 to 1; None without a pair).
+    """Rows with the number of valid pairs among those with a final label and a verdict, by their labels, and of all:
+    `labels`, `pairs`, `valid`, `not_valid` and `share`, of those not valid (0 to 1; None without a pair). `pairs` is as
+    in `tier_table_rows`, with the `verdict` of each.
     """
     is_checked = (pairs["final"] != NO_CODE) & (pairs["verdict"] != NO_CODE)
     n_labels = np.minimum(pairs["n_labels"][is_checked], MOST_LABELS)
     is_valid = pairs["verdict"][is_checked] == Verdict.AGREE
-    groups = {_label_column(k): n_labels == k for k in range(MOST_LABELS, 0, -1)}
-    rows: TableRows = []
-    for name, is_in in {**groups, "all": n_labels > 0}.items():
-        n, n_valid = int(is_in.sum()), int((is_in & is_valid).sum())
-        row = {"labels": name, heads.cells: n, "valid": n_valid, "not_valid": n - n_valid}
-        rows.append({**row, "share": (n - n_valid) / n if n else None})
-    return rows
+    groups = {_label_column(k): n_labels == k for k in range(MOST_LABELS, 0, -1)} | {"all": n_labels > 0}
+    counts = {name: (int(is_in.sum()), int((is_in & is_valid).sum())) for name, is_in in groups.items()}
+    return [
+        {"labels": name, heads.cells: n, "valid": n_valid, "not_valid": n - n_valid}
+        | {"share": (n - n_valid) / n if n else None}
+        for name, (n, n_valid) in counts.items()
+    ]
 
 
 def _label_column(n: int) -> str:
-    if n == MOST_LABELS:
-        return say("%(number)s+ labels", number=n)
-    return say_number("%(n)s label", "%(n)s labels", n)
+    return say("%(number)s+ labels", number=n) if n == MOST_LABELS else say_number("%(n)s label", "%(n)s labels", n)

@@ -18,9 +18,7 @@ ALL = "all"
 
 
 class TextChange(NamedTuple):
-    """Change to a text: the act, the reason of a rejection, and else how many words and characters changed; all None
-    where the text was kept and is not known any more.
-    """
+    """Change to a text: the act, the reason of a rejection, and else how much changed; None where it is not known."""
 
     act: Act | None
     reason: str | None = None
@@ -30,8 +28,7 @@ class TextChange(NamedTuple):
 
 def describe_change(question: Edit, answer: str, given_text: str | None) -> TextChange:
     """Describe what an answer does with the text that was given, None where there is none any more."""
-    reason = question.reason(answer)
-    if reason is not None:
+    if (reason := question.reason(answer)) is not None:
         return TextChange(REJECTED, reason)
     if given_text is None:
         return TextChange(None)
@@ -41,10 +38,8 @@ def describe_change(question: Edit, answer: str, given_text: str | None) -> Text
 
 @dataclass(frozen=True)
 class CurationSummary:
-    """Summary of the changes to the texts of a source, or to all: `n` answers, and how many accept, edit and reject.
-
-    `reasons` says how often each reason of the question was given. The figures are means over the edited texts, which
-    are their `n`, of the Levenshtein distances over words and over characters; undefined where none was edited.
+    """Summary of the changes to the texts of a source, or to all: `n` answers, how many accept, edit and reject, how
+    often each reason was given, and mean Levenshtein distances over words and characters of the edited texts.
     """
 
     source: str
@@ -69,17 +64,14 @@ def summarize_changes(question: Edit, source: str, changes: Sequence[TextChange]
 
 
 def _mean(name: str, distances: Sequence[int | None]) -> Figure:
-    numbers = [distance for distance in distances if distance is not None]
-    if not numbers:
+    if not (numbers := [distance for distance in distances if distance is not None]):
         return Figure(name, None, 0, undefined="no text was edited")
     return Figure(name, sum(numbers) / len(numbers), len(numbers))
 
 
 def levenshtein(source: Sequence[Hashable], target: Sequence[Hashable]) -> int:
-    """The least number of items to insert, delete or replace that makes one sequence the other; exact.
-
-    Each item of `target` moves a whole column of the table of distances on, whose steps of -1 and +1 are the bits of
-    two numbers (Myers 1999, https://doi.org/10.1145/316542.316550; for whole sequences Hyyrö 2003).
+    """The least number of items to insert, delete or replace that makes one sequence the other; exact. In the bits of
+    two numbers: Myers 1999, https://doi.org/10.1145/316542.316550; for whole sequences Hyyrö 2003.
     """
     n = min(len(source), len(target))  # what both begin and end with alike changes no distance
     first = next((at for at in range(n) if source[at] != target[at]), n)
@@ -127,9 +119,7 @@ class Part:
 
 
 def find_differences(before: str, after: str) -> list[tuple[Part, ...]] | None:
-    """The places where two texts differ, in order, each as the parts of its lines; None where they are too long. What
-    was kept or added are the lines of `after` there; what was kept or removed those of `before`.
-    """
+    """The places where two texts differ, in order, each as the parts of its lines; None where they are too long."""
     if len(before) + len(after) > MOST_CHARACTERS:
         return None
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)

@@ -1,8 +1,6 @@
 """Models that answer the cells of a grid, as a plan names them: `careful=service:llama3.2`, `plain=canned:file.csv`,
-`small=local:google/flan-t5-small(num_beams=4)`; and the prompts that they are asked by.
-
-A prompt has named places: `{row}`, `{column}`, `{definition}`, `{examples}` and `{row.NAME}` for the row's metadata.
-`{{` and `}}` stand for braces.
+`small=local:google/flan-t5-small(num_beams=4)`; and the prompts that they are asked by, with named places (`{row}`,
+`{column}`, `{definition}`, `{examples}`, `{row.NAME}` for the row's metadata), and `{{` and `}}` for braces.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from typing import Literal, get_args
 
 from fcpair.errors import Finding, InputError, reject, suggest_name
 from fcpair.stages.questions import LONGEST_NAME
+from fcpair.stages.questions.closed import raise_first
 
 Source = Literal["service", "local", "canned"]
 OPTIONS = ("max_new_tokens", "num_beams")  # what a local model may be told in brackets: whole numbers, 1 or more
@@ -30,9 +29,8 @@ _BRACKETED = re.compile(r"(.*?)\(([^()]*=[^()]*)\)", re.DOTALL)
 class ModelSpec:
     """A model: the `name` that it has in the study, and `of` which `source` its replies come.
 
-    `service`: a chat model of the OpenAI-compatible service that the environment names. `local`: a model of
-    transformers, a folder or a name, with `options` for how it decodes. `canned`: a table with the columns `row` and
-    `reply`, and `column` where replies depend on it, or with others that `options` name in their place.
+    `service`: a chat model of the service that the environment names. `local`: a model of transformers, a folder or a
+    name. `canned`: a table with the columns `row` and `reply`, maybe `column`, or what `options` name instead.
     """
 
     name: str
@@ -55,14 +53,14 @@ def parse_model_spec(text: str) -> ModelSpec:
     name, named, rest = text.partition("=")
     source, colon, of = rest.partition(":")
     name, source, of = name.strip(), source.strip(), of.strip()
-    if not (named and colon and name and of):
-        raise InputError(f"the model `{text}` cannot be read; {_EXPECTED}")
-    if len(name) > LONGEST_NAME:
-        raise InputError(f"the name of the model `{text}` is longer than {LONGEST_NAME} characters")
-    if source not in get_args(Source):
-        raise InputError(
-            f"the model `{text}` has the source `{source}`; {suggest_name(source, list(get_args(Source)))}"
+    sources, place = list(get_args(Source)), f"the model `{text}`"
+    raise_first(
+        (
+            (not (named and colon and name and of), f"{place} cannot be read; {_EXPECTED}"),
+            (len(name) > LONGEST_NAME, f"the name of {place} is longer than {LONGEST_NAME} characters"),
+            (source not in sources, f"{place} has the source `{source}`; {suggest_name(source, sources)}"),
         )
+    )
     if source in _OPTIONS_OF and (bracketed := _BRACKETED.fullmatch(of)):
         return ModelSpec(name, source, bracketed[1].strip(), _parse_options(text, source, bracketed[2]))  # type: ignore[arg-type]
     return ModelSpec(name, source, of)  # type: ignore[arg-type]
@@ -84,17 +82,18 @@ def _parse_options(text: str, source: str, option_text: str) -> tuple[tuple[str,
             if not re.fullmatch("[1-9][0-9]{0,5}", value):
                 raise InputError(f"the model `{text}` has `{name}={value}`; expected a whole number, 1 or more, once")
         return tuple((name, int(value)) for name, value in options.items())
-    if {BY, COLUMNS[0]} <= set(options):
-        raise InputError(f"the model `{text}` has `{BY}` and `{COLUMNS[0]}`; give one of them")
-    if options.get(SEVERAL, "first") != "first":
-        raise InputError(f"the model `{text}` has `{SEVERAL}={options[SEVERAL]}`; expected `{SEVERAL}=first`")
+    has_both, several = {BY, COLUMNS[0]} <= set(options), options.get(SEVERAL, "first")
+    raise_first(
+        (
+            (has_both, f"the model `{text}` has `{BY}` and `{COLUMNS[0]}`; give one of them"),
+            (several != "first", f"the model `{text}` has `{SEVERAL}={several}`; expected `{SEVERAL}=first`"),
+        )
+    )
     return tuple(options.items())
 
 
 def match_columns(columns: Sequence[str], answerers: Sequence[ModelSpec]) -> list[tuple[int, int]]:
-    """Column that each model answers, as places `(column, model)`, by column.
-
-    Where columns have the names of models, each model answers its own; a model that no column is named for answers all
+    """Column that each model answers, as places `(column, model)`, by column: its own where one has its name, else all
     that are not some model's own. Raises InputError where a column would be answered by none.
     """
     names = {answerer.name: at for at, answerer in enumerate(answerers)}
@@ -117,10 +116,8 @@ _PIECE = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}|[{}]")
 
 
 def parse_places(prompt: str, prompt_name: str = "the prompt") -> set[str]:
-    """The names of the places of a prompt.
-
-    Raises InputError for all that is wrong with it: a place that is not known, with its line and the nearest known one;
-    a brace by itself; no `{row}`.
+    """The names of the places of a prompt. Raises InputError for all that is wrong with it: a place that is not known,
+    with its line and the nearest known one; a brace by itself; no `{row}`.
     """
     places: set[str] = set()
     findings: list[Finding] = []
@@ -161,9 +158,7 @@ def fill_prompt(prompt: str, places: Mapping[str, str], row_metadata: Mapping[st
 
 
 def format_examples(examples: Iterable[tuple[str, str, str]]) -> str:
-    """Examples as a prompt has them, parted by empty lines: of each the text, the answer to it and its type, a line
-    each. Runs of white space become one space, so that no text can begin a line of its own.
-    """
+    """Examples as a prompt has them, parted by empty lines: of each the text, the answer and its type, a line each."""
     names = ("Hate speech", "Counter-narrative", "Type")
     return "\n\n".join(
         "\n".join(f"{name}: {' '.join(text.split())}" for name, text in zip(names, example, strict=True))

@@ -1,7 +1,5 @@
-"""Replies of models: marks for those who curate it, which drop and mend nothing, and which answer it gave.
-
-The answer to a closed question is in what it wrote, or in how probable it holds each. Of a file of answers: whether a
-column was sorted apart from its rows, as a spreadsheet program does when it is asked to.
+"""Replies of models: marks for those who curate them, which drop and mend nothing, and which answer was given to a
+closed question; and whether a column of a file was sorted apart from its rows, as by a spreadsheet program.
 """
 
 from __future__ import annotations
@@ -59,12 +57,11 @@ _LETTERS = str.maketrans({"’": "'", "‘": "'", "ئ": "ی", "أ": "ا"})
 
 
 def find_marks(reply: str, question: Text, language: str | None = None) -> tuple[str, ...]:
-    """The marks of a reply to a question that asks for one text, whose word limits say what is too long or too short.
+    """The marks of a reply to a question for one text, some of `MARKS`; an empty reply has no other.
 
-    `language` is the one that the reply is in instead of the one that was asked for; None where it is not. Returns some
-    of `MARKS`: `refusal` where it begins, within 200 characters, by one of `REFUSALS`; `several replies` where it has
-    two or more lines of a list, a line that begins as an option does ("Option 1"), or several paragraphs. An empty
-    reply has no other mark.
+    `language` is the one that the reply is in instead of what was asked for; None where it is not. `refusal`: it
+    begins, within 200 characters, by one of `REFUSALS`. `several replies`: two or more lines of a list, a line that
+    begins as an option does ("Option 1"), or several paragraphs.
     """
     if is_blank(reply):
         return (EMPTY,)
@@ -86,13 +83,12 @@ _LETTER = r"[(\[\"'*]*({names})[)\]\"'*]*(?:[.:,)\n].*)?\s*"
 
 
 def read_choice(reply: str, names: Sequence[str], texts: Sequence[str] = ()) -> str | None:
-    """The one of these names (such as `A`, `B`, `C`, which stand for `texts`) that a reply gives; None where it cannot
-    be read.
+    """The one of these names (such as `A`, `B`, `C`, which stand for `texts`) that a reply gives; None: it cannot be
+    read.
 
     It is read if it is a name but for capitals, alone, in brackets, quotes or asterisks, or before a full stop, colon,
-    comma, bracket or line break (`B`, `(b)`, `B. It is not said`); or if it is the text of one option, but for
-    capitals, spaces and a full stop; or if it holds the text of one option, and of no other. `A night owl` is not read
-    by its first letter.
+    comma, bracket or line break (`B`, `(b)`, `B. It is not said`); if it is the text of one option, but for capitals,
+    spaces and a full stop; or if it holds the text of one option alone. `A night owl` is not read by its first letter.
     """
     names_by_folded = {name.casefold(): name for name in names}
     alternatives = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
@@ -118,9 +114,7 @@ class ProbabilityReading(NamedTuple):
 
 
 def read_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> ProbabilityReading:
-    """Read probabilities as `parse_probabilities` does, and which answer is the likeliest; InputError also where
-    several are.
-    """
+    """Read `parse_probabilities` and which answer is the likeliest; InputError also where several are."""
     shares, note = parse_probabilities(reply, names, all_)
     if (n := shares.count(max(shares))) > 1:
         raise InputError(
@@ -130,10 +124,8 @@ def read_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") ->
 
 
 def parse_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> tuple[tuple[float, ...], str]:
-    """Read probabilities: a JSON object with one for each name, and under `all_` what they have among everything.
-
-    Returns all in the order of `names`, and a remark, mostly empty. Raises InputError for no such object, a number
-    below 0, or probabilities that do not add up to 1.
+    """Read probabilities, in the order of `names`, and a remark: a JSON object with one for each name, and under `all_`
+    what they have among everything. Raises InputError for anything else, or probabilities that do not add up to 1.
     """
     try:
         probabilities = parse_json(reply)
@@ -162,25 +154,18 @@ def is_ascending(places: Sequence[int]) -> bool:
 
 
 def is_sorted(cells: Sequence[str]) -> bool:
-    """Return whether the cells of a column, row by row, are sorted, and fewer than 0.1 % of all their orders would be.
-
-    They are sorted where equal ones stand together, in whatever order of the words, or where all ascend or descend, as
-    numbers if they are numbers. Empty cells are left out: a program moves them to one end. Cells that are all the same
-    have one order only, so they are not sorted.
-    """
+    """Return whether the filled cells of a column are sorted or stand together by value, as chance seldom has it."""
     filled = [cell.strip().casefold() for cell in cells if cell.strip()]
     n_each = Counter(filled)
     log_alike = sum(lgamma(n + 1) for n in n_each.values()) - lgamma(len(filled) + 1)
-    together = len(n_each) == sum(1 for _ in groupby(filled)) and _is_rare(log_alike + lgamma(len(n_each) + 1))
-    if together or not _is_rare(log_alike + log(2)):
-        return together
+    is_together = len(n_each) == sum(1 for _ in groupby(filled))
+    if is_together and exp(log_alike + lgamma(len(n_each) + 1)) < RARE:
+        return True
+    if exp(log_alike + log(2)) >= RARE:
+        return False
     try:
         ranks = [float(with_point(cell)) for cell in filled]
     except ValueError:  # texts that come before numbers in one program come after them in another
         places = {cell: float(rank) for rank, cell in enumerate(sorted(set(filled)))}
         ranks = [places[cell] for cell in filled]
     return sorted(ranks) in (ranks, ranks[::-1])
-
-
-def _is_rare(log_share: float) -> bool:
-    return exp(log_share) < RARE

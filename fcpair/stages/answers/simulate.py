@@ -1,9 +1,8 @@
-"""Simulated people, for planning and demonstrating a study. What they say is marked as theirs everywhere.
+"""Simulated people, for planning and demonstrating a study, who answer a form by what is true of a cell.
 
-They answer a form of any questions, by what is true of a cell. Before texts that differ, the model is that of
-`latent_labels`: what a pair is like is a number, which each person sees with some noise and with their own leniency.
-Along it lie the negative answers, those that are not definite, and the positive ones, each by their codes. The noise is
-such that two people agree as far as without effects, at the same accuracy.
+Before texts that differ, the model is that of `latent_labels`: what a pair is like is a number, which each person sees
+with some noise and their own leniency. Along it lie the negative answers, those that are not definite, and the positive
+ones. The noise is such that two people agree as far as without effects, at the same accuracy.
 """
 
 from __future__ import annotations
@@ -23,11 +22,8 @@ from fcpair.stages.stats.latent_labels import Effects, class_model_at, fit_effec
 
 @dataclass(frozen=True)
 class Habits:
-    """Habits of simulated people; all but `leaning_to`, a code, are probabilities from 0 to 1.
-
-    `positive`: that a pair is truly positive. `accuracy`: that an annotator or a validator sees what is true.
-    `leaning`: that an annotator gives the code `leaning_to` whatever is true. `unsure`: that the answer is an
-    indefinite one. `skips`: that there is none.
+    """Habits of simulated people, probabilities: that a pair is truly `positive`, that people see what is true
+    (`accuracy`), always give the code `leaning_to` (`leaning`), an indefinite answer (`unsure`), or none (`skips`).
     """
 
     positive: float
@@ -43,10 +39,8 @@ MOVES_TO_MAJORITY = 0.5
 
 
 def draw_second_answers(cell: Ints, answer: Ints, seed: int) -> Ints:
-    """Draw what people answer after a discussion from what they answered before it, by `cell` and `answer`, all `(n,)`.
-
-    Who gave another answer on a cell than the most common one takes that one with probability MOVES_TO_MAJORITY, and
-    keeps their own else. Where two answers are equally common, all keep theirs.
+    """Draw what people answer after a discussion, from `cell` and `answer` before it, all `(n,)`: with probability
+    MOVES_TO_MAJORITY the most common answer on a cell; where two are equally common, all keep theirs.
     """
     cells, at = np.unique(cell, return_inverse=True)
     answers, which = np.unique(answer, return_inverse=True)
@@ -58,10 +52,7 @@ def draw_second_answers(cell: Ints, answer: Ints, seed: int) -> Ints:
 
 
 def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> Ints:
-    """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`.
-
-    Where no answer is positive, or each is, they are all alike.
-    """
+    """The true code of each of `n_pairs` pairs, shape `(n_pairs,)`; all alike if no answer is positive, or each is."""
     rng = np.random.default_rng([seed, 0])
     others = [code for code in question.definite if code not in question.positive]
     is_positive = rng.random(n_pairs) < positive
@@ -79,8 +70,7 @@ def add_leaning_and_skips(codes: Ints, habits: Habits, question: Closed, rng: np
     """The answers of people who see these codes, some of whom lean, are not sure, or skip (-1), shape `(n,)`."""
     n = len(codes)
     codes = np.where(rng.random(n) < habits.leaning, habits.leaning_to, codes)
-    indefinite = [code for code in question.codes if code not in question.definite]
-    if indefinite:
+    if indefinite := [code for code in question.codes if code not in question.definite]:
         codes = np.where(rng.random(n) < habits.unsure, rng.choice(indefinite, n), codes)
     return np.where(rng.random(n) < habits.skips, NO_CODE, codes)
 
@@ -93,10 +83,7 @@ def _perceive(true: Ints, question: Closed, accuracy: float, rng: np.random.Gene
 
 
 def draw_second_looks(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
-    """The definite code that validators see of pairs with these true codes, shape `(n,)`, or -1 for a skip.
-
-    They agree with a label that is the same, and see what is true as often as annotators do.
-    """
+    """The definite code that validators see of pairs with these true codes, as annotators do, or -1 for a skip."""
     rng = np.random.default_rng([seed, 2])
     codes = _perceive(true, question, habits.accuracy, rng)  # drawn before the skips
     return np.where(rng.random(len(true)) < habits.skips, NO_CODE, codes)
@@ -156,7 +143,6 @@ def draw_form_answers(
     true: Ints, form: Form, habits: Habits, seed: int, texts_to_edit: Sequence[str] = ()
 ) -> list[Answer | None]:
     """Draw people's answers, one for each row of `true`, the codes of its cell `(n, n_parts)`; None for a skip.
-
     `texts_to_edit` has the text that each is given to edit, where the form asks for that. `habits` lean to nothing.
     """
     n, rng = len(true), np.random.default_rng([seed, 1])
@@ -189,11 +175,9 @@ def _draw_question(
     if isinstance(question, Closed):
         yield from codes[:, 0].tolist()
     elif isinstance(question, AnyOf):
-        most = len(question.names) if question.max is None else question.max
         for chosen in codes.astype(bool):  # without the last of too many, with the first others where too few are seen
             ranked = np.flatnonzero(chosen).tolist() + np.flatnonzero(~chosen).tolist()
-            n = min(max(int(chosen.sum()), question.min), most)
-            yield sum(1 << at for at in ranked[:n])
+            yield sum(1 << at for at in ranked[: min(max(int(chosen.sum()), question.min), question.most)])
     elif isinstance(question, Edit):
         alone = rng.random(len(codes)) < LEFT_ALONE
         for given_text, as_is in zip(texts_to_edit, alone.tolist(), strict=True):
@@ -226,8 +210,8 @@ def _write_text(question: Text, begun: str, rng: np.random.Generator) -> str:
 def fit_habits(question: Closed, habits: Habits, effects: Effects) -> Effects:
     """The model with these effects whose labels have the shares and the kappa that `habits` lead to without any.
 
-    Its classes are the answers in the order of `_ordered`. Raises InputError where the question has no positive or no
-    negative answer, or people as different as these cannot agree as far as the accuracy has it.
+    Raises InputError where the question has no positive or no negative answer, or people as different as these cannot
+    agree as far as the accuracy has it.
     """
     codes = list(question.codes)
     not_sure = 0.0 if len(question.definite) == len(codes) else habits.unsure
@@ -256,9 +240,7 @@ def draw_pairs(hs: Ints, cn: Ints, effects: Effects, seed: int) -> Floats:
 
 
 def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
-    """The true code of each pair, shape `(n_pairs,)`: of endlessly many pairs a share `positive` is truly positive, and
-    positive answers are alike in their shares, as are negative ones.
-    """
+    """The true code of each pair: a share `positive` of endlessly many is positive; answers of a kind are as many."""
     from scipy.special import ndtri
 
     codes = [code for code in _ordered(question) if code in question.definite]
@@ -277,10 +259,8 @@ def draw_leniency(person_ids: Ints, effects: Effects, seed: int) -> Floats:
 def draw_latent_answers(
     pairs: Floats, leniency: Floats, question: Closed, model: Effects, habits: Habits, seed: int
 ) -> Ints:
-    """Draw the answers of annotators, shape `(n,)`: a code, or -1 for a skip.
-
-    `pairs` and `leniency`, shape `(n,)`, say what the pair of each answer is like and who answers, `model` has
-    thresholds and noise, as `fit_habits` has them, and `habits` how people lean and skip.
+    """Draw the answers of annotators, a code, or -1 for a skip, by what each pair is like and how lenient who answers,
+    all `(n,)`. `model` is from `fit_habits`.
     """
     rng = np.random.default_rng([seed, 7])
     seen = pairs + leniency + model.noise * rng.normal(size=len(pairs))

@@ -1,6 +1,5 @@
-"""Plan of an overlap: what each share of pairs with several labels costs and yields, and the least that is enough.
-
-Costs and yields are labels, hours, conflicts, pairs in each tier, and widths.
+"""Plan of an overlap: what each share of pairs with several labels costs and yields (labels, hours, conflicts, tiers,
+widths of intervals), and the least that is enough.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from fcpair.stages.stats.latent_labels import ClassModel, all_profiles
 from fcpair.stages.stats.multi_rater import ALPHA
 from fcpair.stages.stats.paired_tests import least_number
 from fcpair.stages.stats.predicted_widths import OverlapSize
-from fcpair.stages.stats.rating_counts import Overlap
 
 NAMES = {"n_hs": "HS", "n_cn": "CN"}
 BOTH, SIDES = ("n_hs", "n_cn"), (("n_hs",), ("n_cn",))
@@ -58,11 +56,10 @@ class PlanRung:
 class OverlapPlan(Plotted):
     """A ladder of overlaps for a grid, with the least that meets the wish.
 
-    `figure` is the name of the figure that is wished for; `recommended` the overlap, None without a wish, and that of
-    `grid.assigned` where it is enough. From a pilot the high end of the range meets the wish there; the likeliest width
-    does from `likeliest_share` of the pairs on. `basis` says what all of it rests on; `advice` what else narrows
-    intervals. `halving` is the least pilot within the grid that would halve the range of the width of the figure, None
-    where none does, or nothing was measured.
+    `recommended` is the overlap for the `figure` wished for, `grid.assigned` where that is enough, None without a wish.
+    From a pilot the high end of the range meets it there, the likeliest width from `likeliest_share` of the pairs on.
+    `basis` says what it rests on, `advice` what else narrows intervals; `halving` is the least pilot that halves the
+    range.
     """
 
     options: Plan
@@ -121,9 +118,7 @@ class OverlapPlan(Plotted):
         """A row for each figure of each rung: the costs and yields of the rung, then the fields of `PredictedWidth`."""
         for rung in self.rungs:
             for width in rung.widths:
-                values = vars(width) | {"figure": width.name}
-                del values["name"]
-                yield {"share": rung.share, **vars(rung.expected), **values}
+                yield {"share": rung.share, **vars(rung.expected), **vars(width), "figure": width.name}
 
     def _summary(self) -> str:
         if self.recommended is None:
@@ -138,46 +133,37 @@ def _as_text_keys(overlap: Mapping[int, float]) -> dict[str, float]:
 def plan_grid(
     plan: Plan, question: Closed, pilot: pd.DataFrame | None = None, assigned: AssignedPairs | None = None
 ) -> OverlapPlan:
-    """Plan the overlap of a grid whose texts and people `plan` has in full; as `plan_overlap` does it.
+    """The ladder of overlaps of a grid, and the least overlap at which an interval is as narrow as wished.
 
-    `pilot` has the labels of a pilot, as `find_overlap` takes them; `assigned` what is assigned already. Nobody is
-    taken to be not sure where the question has no such answer.
+    `pilot` has the labels of a pilot, as `find_overlap` takes them, whose shares and kappa the labels have then;
+    `assigned` what is assigned already. Raises InputError for a `plan` without numbers of texts and people, fewer than
+    two annotators or texts of a side, shares and kappa that cannot be, a pilot that tells nothing, a wish that no
+    overlap meets, with what can be had.
     """
     if plan.hs is None or plan.cn is None or plan.annotators is None:
         numbers = {"hs": plan.hs, "cn": plan.cn, "annotators": plan.annotators}
         missing = ", ".join(f"`{name}`" for name, number in numbers.items() if number is None)
         raise InputError(f"it is not known yet how many texts and people there will be; give {missing} as well")
     seconds = USUAL_S if plan.seconds is None else plan.seconds
-    facts = GridFacts(plan.hs, plan.cn, plan.annotators, seconds, plan.validated, plan.valid, assigned)
+    grid = GridFacts(plan.hs, plan.cn, plan.annotators, seconds, plan.validated, plan.valid, assigned)
     if len(question.definite) == len(question.codes):
         plan = replace(plan, not_sure=0.0)
-    if pilot is None:
-        return plan_overlap(plan, question, facts)
-    n_people = pilot["annotator"].nunique()
-    if n_people < 2:
-        raise InputError(
-            f"the pilot tells no width: {n_people} annotator{'s' * (n_people != 1)} labelled it; have two or more "
-            "people label the same pairs"
-        )
-    overlap = find_overlap(pilot, question)
-    if not len(overlap.pair):
-        raise InputError("the pilot tells no width: no pair in it has two labels; have two people label the same pairs")
-    return plan_overlap(plan, question, facts, overlap)
-
-
-def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap | None = None) -> OverlapPlan:
-    """The ladder of overlaps of a grid, and the least overlap at which an interval is as narrow as wished.
-
-    Shares and kappa of the labels are the pilot's where there is one, whose classes are those of `question`. Raises
-    InputError for fewer than two annotators or texts of a side, shares and kappa that cannot be, a pilot that tells
-    nothing, a wish that no overlap meets; the message says what can be had.
-    """
+    overlap, least = None, 3 if plan.three else 2
+    if pilot is not None:
+        if (n_people := pilot["annotator"].nunique()) < 2:
+            raise InputError(
+                f"the pilot tells no width: {n_people} annotator{'s' * (n_people != 1)} labelled it; have two or more "
+                "people label the same pairs"
+            )
+        if not len((overlap := find_overlap(pilot, question)).pair):
+            raise InputError(
+                "the pilot tells no width: no pair in it has two labels; have two people label the same pairs"
+            )
     if min(grid.n_hs, grid.n_cn) < 2:
         raise InputError(f"a plan needs 2 HS and 2 CN or more; found {grid.n_hs} and {grid.n_cn}")
-    least = 3 if plan.three else 2
     if grid.n_annotators < least:
         raise InputError(f"{least} labels on a pair need {least} annotators or more; found {grid.n_annotators}")
-    source: WidthSource = PilotLabels(plan, question, pilot) if pilot else AssumedLabels(plan, question)
+    source: WidthSource = PilotLabels(plan, question, overlap) if overlap else AssumedLabels(plan, question)
     alpha, *fleiss = planned_figures(question)
     figure = {"alpha": alpha, "fleiss": fleiss[0], "mean-kappa": MEANS[0]}[plan.coefficient]
 
@@ -192,10 +178,9 @@ def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap |
             raise InputError(_describe_miss(source, figure, grid, plan, width_at(1.0), likeliest))
     top, ladder = recommended or 1.0, []
     for share in rungs(recommended, grid.assigned_share):
-        overlap = grid.overlap_at(share, plan.three)
-        size = grid.size(overlap)
+        size = grid.size(shares := grid.overlap_at(share, plan.three))
         widths = tuple(source.predict(name, size) for name in figure_names(question))
-        ladder.append(PlanRung(share, overlap, expect_yield(grid, size, source.model, question), widths))
+        ladder.append(PlanRung(share, shares, expect_yield(grid, size, source.model, question), widths))
     halving = None
     if isinstance(source, PilotLabels):
         halving = source.find_halving(grid.size(grid.overlap_at(top, plan.three)))
@@ -293,10 +278,8 @@ class AssignedPairs:
 
 @dataclass(frozen=True)
 class GridFacts:
-    """A grid to be labelled: its texts and people, the seconds that a label takes, and what is validated.
-
-    `validated` is the share of the pairs that get a verdict, `valid` the share of the verdicts that agree. `assigned`
-    is what is assigned already.
+    """A grid to be labelled: its texts and people, the seconds that a label takes, the share of the pairs that get a
+    verdict (`validated`), that of the verdicts that agree (`valid`), and what is `assigned` already.
     """
 
     n_hs: int
@@ -318,9 +301,7 @@ class GridFacts:
         return sum(self.assigned.several.values()) / self.n_pairs if self.assigned else 0.0
 
     def overlap_at(self, share: float, three: float) -> dict[int, float]:
-        """The overlap in which so large a share of the pairs has several labels, as `assign` takes it: what is assigned
-        stays, and of the pairs that come to it a share `three` has three labels.
-        """
+        """The overlap with such a share of pairs with several labels, and a share `three` of new ones with three."""
         several = self.assigned.several if self.assigned else {}
         shares = {2: 0.0, 3: 0.0} | {m: n / self.n_pairs for m, n in several.items()}
         added = max(share - self.assigned_share, 0.0)
@@ -338,10 +319,8 @@ class GridFacts:
 
 @dataclass(frozen=True)
 class Yield:
-    """Costs and yields of an overlap on a grid: what is expected of labels, hours, conflicts and tiers.
-
-    `labels` and `hours` are of all annotators, the next two of each of them; `hours` do without breaks. `conflicts`
-    are the pairs that no rule but unanimity decides. The last four are pairs, in tiers as `partition` has them.
+    """Costs and yields to be expected of an overlap on a grid: `labels` and `hours`, without breaks, of all annotators
+    and of each; `conflicts`, which no rule but unanimity decides; and pairs in tiers as `partition` has them.
     """
 
     labels: int
@@ -372,22 +351,17 @@ def expect_yield(grid: GridFacts, size: OverlapSize, model: ClassModel, question
 
 
 def least_share(width: Callable[[float], float | None], wish: float, lowest: float = 0.0) -> float | None:
-    """The least share of pairs with several labels, from `lowest` on, at which a width, which falls with it, is as
-    wished; None where there is none. A width of None is not known, as with too few pairs.
-    """
+    """The least share of pairs with several labels, from `lowest` on, at which a width is as wished, if any is."""
 
     def is_enough(share: float) -> bool:
-        found = width(share)
-        return found is not None and found <= wish
+        return (width_there := width(share)) is not None and width_there <= wish
 
     shares = rungs(None, lowest)
-    high = next(filter(is_enough, shares), None)
-    if high is None or high == lowest:
+    if (high := next(filter(is_enough, shares), None)) is None or high == lowest:
         return high
     low = max((share for share in shares if share < high), default=0.0)
     while high - low > FINE * high:
-        middle = ceil((low + high) / 2 * SHARES) / SHARES
-        if middle == high:
+        if (middle := ceil((low + high) / 2 * SHARES) / SHARES) == high:
             break
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high

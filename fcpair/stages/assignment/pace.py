@@ -1,7 +1,6 @@
 """Pace of a person's answers, the time that the rest will take, and whether they can have read what they answered.
 
-Times are POSIX seconds, ascending. Everything here is plain Python: the pages on which people answer use it, and
-they load neither numpy nor pandas.
+Times are POSIX seconds, ascending. The pages on which people answer use this, and load neither numpy nor pandas.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from math import inf
 from operator import itemgetter
 from statistics import median
@@ -39,30 +38,19 @@ NO_PACE = say(
 )
 
 RATE_DAYS = 7  # the daily rhythm is counted over this many days
-
-
 DAY_S = 86_400.0
 
 
 def pace_s(times: Sequence[float]) -> float | None:
-    """Seconds a pair: the median of the newest `LAST_INTERVALS` intervals between consecutive answers, pauses left out;
-    None where fewer than `LEAST_INTERVALS` are left (`NO_PACE`).
-    """
-    newest: list[float] = []
-    for index in range(len(times) - 1, 0, -1):
-        interval = times[index] - times[index - 1]
-        if interval <= PAUSE_S:
-            newest.append(interval)
-        if len(newest) == LAST_INTERVALS:
-            break
+    """Seconds a pair: the median of the newest intervals between answers, no pauses; None if too few (`NO_PACE`)."""
+    intervals = (times[index] - times[index - 1] for index in range(len(times) - 1, 0, -1))  # the newest first
+    newest = list(islice((interval for interval in intervals if interval <= PAUSE_S), LAST_INTERVALS))
     return median(newest) if len(newest) >= LEAST_INTERVALS else None
 
 
 def spread_batch_times(answers: Iterable[tuple[float, Hashable | None]]) -> list[float]:
-    """The times of answers, each with a key; those with one key, one after the other, share the time since the others.
-
-    So it is with the answers on a row, which are on one screen and come together, and with those on a list of rows
-    (LISTED), which come within moments. None is the key of any other.
+    """The times of answers; those with one key, one after the other, share the time since the others: the answers on a
+    row, which come together, and those on a list of rows (LISTED), which come within moments. None is a key of its own.
     """
     numbered: list[tuple[float, Hashable | None]] = []  # with keys that tell one list from the next
     n, before = 0, -inf
@@ -85,18 +73,13 @@ def spread_batch_times(answers: Iterable[tuple[float, Hashable | None]]) -> list
 
 def left_s(n_open: int, pace: float | None) -> float | None:
     """Seconds of work that `n_open` pairs need at `pace` seconds a pair; 0 where none is open, None without a pace."""
-    if not n_open:
-        return 0.0
-    return None if pace is None else n_open * pace
+    return 0.0 if not n_open else None if pace is None else n_open * pace
 
 
 @dataclass(frozen=True)
 class TimeEstimate:
-    """Time estimate for somebody who has `n_open` pairs to answer.
-
-    `pace_s` is in seconds a pair; `left_s` is the work left at that pace, None where there is none (see `NO_PACE`).
-    `per_day` is the number of answers a day over the last `RATE_DAYS` days; `end_at` is when the last pair will be
-    answered if each day goes on like that, a POSIX time, None where no answer came in those days.
+    """Time estimate for somebody who has `n_open` pairs to answer, at `pace_s` seconds a pair; `left_s` is None without
+    it. `per_day` is the answers a day over the last `RATE_DAYS` days; `end_at`, a POSIX time, is None without any.
     """
 
     n_open: int
@@ -107,24 +90,18 @@ class TimeEstimate:
 
 
 def estimate_time(n_open: int, times: Sequence[float], new: Sequence[float], now: float) -> TimeEstimate:
-    """Estimate the time left to somebody who answered at `times`; `new` are those at which they answered a pair for
-    the first time, which alone bring the end nearer.
-    """
+    """Estimate the time left to somebody who answered at `times`, of these at `new` a pair for the first time."""
     pace, daily = pace_s(times), answers_per_day(new, now)
     return TimeEstimate(n_open, pace, left_s(n_open, pace), daily, end_time(n_open, daily, now))
 
 
 def end_time(n_open: int, daily: float, now: float) -> float | None:
     """POSIX time at which `n_open` pairs will be answered at `daily` answers a day; None where none is answered."""
-    if not n_open:
-        return now
-    return now + n_open / daily * DAY_S if daily else None
+    return now if not n_open else now + n_open / daily * DAY_S if daily else None
 
 
 def answers_per_day(times: Sequence[float], now: float) -> float:
-    """Answers a day over the last `RATE_DAYS` days, or since the first answer where that is later; never over less than
-    a day, so that the work of an hour is not taken for that of every hour.
-    """
+    """Answers a day over the last `RATE_DAYS` days, or since the first answer if that is later, but at least a day."""
     if not times:
         return 0.0
     since = now - RATE_DAYS * DAY_S
@@ -133,20 +110,18 @@ def answers_per_day(times: Sequence[float], now: float) -> float:
 
 
 def last_end(estimates: Sequence[TimeEstimate]) -> float | None:
-    """POSIX time at which the last of several people will be done; None where nobody has anything to do, or where
-    somebody who has did nothing in the last days.
-    """
-    return _most([estimate.end_at for estimate in estimates if estimate.n_open])
+    """POSIX time at which the last of several people will be done; None where nobody has work, or an end is unknown."""
+    return _most(estimate.end_at for estimate in estimates if estimate.n_open)
 
 
 def longest_left(estimates: Sequence[TimeEstimate]) -> float | None:
     """The seconds of work of whoever has most, each at their own pace; None as for `last_end`."""
-    return _most([estimate.left_s for estimate in estimates if estimate.n_open])
+    return _most(estimate.left_s for estimate in estimates if estimate.n_open)
 
 
-def _most(numbers: Sequence[float | None]) -> float | None:
-    known = [number for number in numbers if number is not None]
-    return max(known) if known and len(known) == len(numbers) else None
+def _most(numbers: Iterable[float | None]) -> float | None:
+    most = max((math.inf if number is None else number for number in numbers), default=math.inf)
+    return None if most == math.inf else most
 
 
 # Words a minute in silent reading of English non-fiction, the mean over 190 studies. Source: Brysbaert (2019), DOI
@@ -185,11 +160,8 @@ def split_sittings(times: Sequence[float]) -> list[Sitting]:
 
 @dataclass(frozen=True)
 class Exposure:
-    """Texts that a person has read: `n_pairs` pairs with `n_hs` distinct HS, and when.
-
-    `n_today` answers and `today_s` seconds fall on the day that began at `day_start`; `total_s` is the length of all
-    sittings together, which leaves out the reading of each sitting's first pair and so is a lower bound; `longest` is
-    None for a person without an answer whose time is known.
+    """Texts that a person has read: `n_pairs` pairs with `n_hs` distinct HS. `n_today` answers and `today_s` seconds
+    fall on this day; `total_s`, the length of all sittings, is a lower bound: it has no reading of first pairs.
     """
 
     n_pairs: int

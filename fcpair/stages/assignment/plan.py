@@ -10,6 +10,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.round_options import ROW
 from fcpair.stages.answers.model_spec import DEFINITION, EXAMPLES, parse_model_spec, parse_places
 from fcpair.stages.questions import AnyOf, Closed, Form, OneOf, parse_form
+from fcpair.stages.questions.closed import raise_first
 from fcpair.stages.questions.labels import check_own_tiers, need_tiers
 from fcpair.stages.stats.agreement import check_bins
 
@@ -41,24 +42,31 @@ def check_plan(plan: GridPlan) -> None:
                 '`hide = "nothing"`'
             )
         _check_models(round_, plan.columns)
-        if round_.probabilities and not (len(form.questions) == 1 and isinstance(form.questions[0][1], OneOf)):
-            raise InputError(
-                f"round `{round_.name}` asks how probable answers are (`probabilities`); ask one question with "
-                "one_of(...)"
+        has_one = len(form.questions) == 1 and isinstance(form.questions[0][1], OneOf)
+        kind = form.edited_question and form.edited_question[1].kind
+        raise_first(
+            (
+                (
+                    round_.probabilities and not has_one,
+                    f"round `{round_.name}` asks how probable answers are (`probabilities`); ask one question with "
+                    "one_of(...)",
+                ),
+                (
+                    bool(kind and not round_.edits),
+                    f"round `{round_.name}` has `{kind}(...)`; name in `edits` the round whose text is edited, or "
+                    f"`{ROW}`, or ask `text(...)`",
+                ),
+                (
+                    bool(round_.edits and not kind),
+                    f"round `{round_.name}` edits `{round_.edits}`; ask `edit(...)` or `curate(...)` in its form, or "
+                    "use `after`",
+                ),
+                (
+                    round_.edits not in {"", ROW} and not forms[round_.edits].written_question,
+                    f"round `{round_.name}` edits `{round_.edits}`, in which no text is written",
+                ),
             )
-        if form.edited_question and not round_.edits:
-            kind = form.edited_question[1].kind
-            raise InputError(
-                f"round `{round_.name}` has `{kind}(...)`; name in `edits` the round whose text is edited, or "
-                f"`{ROW}`, or ask `text(...)`"
-            )
-        if round_.edits and not form.edited_question:
-            raise InputError(
-                f"round `{round_.name}` edits `{round_.edits}`; ask `edit(...)` or `curate(...)` in its form, or use "
-                "`after`"
-            )
-        if round_.edits not in {"", ROW} and not forms[round_.edits].written_question:
-            raise InputError(f"round `{round_.name}` edits `{round_.edits}`, in which no text is written")
+        )
     if plan.agreement:
         check_bins(forms[plan.counting.name], plan.agreement.bins)
     if plan.partition and plan.partition.own_tiers:
@@ -73,19 +81,19 @@ def check_plan(plan: GridPlan) -> None:
 
 def _check_always(plan: GridPlan, name: str, form: Form) -> None:
     """Raise InputError where a column has a name that is always to be a label, and is none."""
-    for question_name, question in form.questions:
-        if not (isinstance(question, AnyOf) and question.always):
-            continue
+    always = (
+        (asked, question) for asked, question in form.questions if isinstance(question, AnyOf) and question.always
+    )
+    for asked, question in always:
         if not plan.columns.names:
             raise InputError(
-                f"round `{name}`, `{question_name}`: `always=column` needs columns with `names`, each of them a label"
+                f"round `{name}`, `{asked}`: `always=column` needs columns with `names`, each of them a label"
             )
-        for column in plan.columns.names:
-            if column not in question.names:
-                raise InputError(
-                    f"round `{name}`, `{question_name}`: column `{column}` is not one of its labels; "
-                    f"{suggest_name(column, question.names)}"
-                )
+        if column := next((column for column in plan.columns.names if column not in question.names), None):
+            raise InputError(
+                f"round `{name}`, `{asked}`: column `{column}` is not one of its labels; "
+                f"{suggest_name(column, question.names)}"
+            )
 
 
 def label_question(plan: RoundPlan) -> Closed:
@@ -98,8 +106,7 @@ def label_question(plan: RoundPlan) -> Closed:
 
 def check_plans(plans: Sequence[GridPlan], earlier_forms: Mapping[str, str]) -> None:
     """Raise InputError where a grid has the name of another, or a side is what an earlier grid does not write.
-
-    `earlier_forms` are the grids that come before all of these: of each name the printed form of the round that counts.
+    `earlier_forms` has, by the name of each grid before these, the printed form of the round that counts.
     """
     known_forms = dict(earlier_forms)
     for plan in plans:
@@ -118,11 +125,10 @@ def check_plans(plans: Sequence[GridPlan], earlier_forms: Mapping[str, str]) -> 
                     "no text; ask `text()` there"
                 )
         for round_ in (round_ for round_ in plan.rounds if round_.examples):
-            of = f"round `{round_.name}` has examples of `{round_.examples}`"
+            of, hint = f"round `{round_.name}` has examples of `{round_.examples}`", "it is the first"
+            if known_forms:
+                hint = suggest_name(round_.examples, known_forms, "earlier are %(names)s")
             if round_.examples not in known_forms:
-                hint = "it is the first"
-                if known_forms:
-                    hint = suggest_name(round_.examples, known_forms, "earlier are %(names)s")
                 raise InputError(f"{of}, which is not an earlier grid; {hint}")
             if not parse_form(known_forms[round_.examples]).written_question:
                 advice = "ask `text()` there, or name another grid"
@@ -149,12 +155,11 @@ def _check_models(plan: RoundPlan, columns: SidePlan) -> None:
             f"{prompt_name} has a placeholder `{{examples}}`, but nothing fills it; name in `examples` the grid that "
             "they are from, or omit the placeholder"
         )
-    for name in plan.definitions if columns.names else ():
-        if name not in columns.names:
-            raise InputError(
-                f"round `{plan.name}` has a definition of `{name}`, which is not a column; "
-                f"{suggest_name(name, columns.names)}"
-            )
+    if (unknown := [name for name in plan.definitions if name not in columns.names]) and columns.names:
+        raise InputError(
+            f"round `{plan.name}` has a definition of `{unknown[0]}`, which is not a column; "
+            f"{suggest_name(unknown[0], columns.names)}"
+        )
     missing = [item for item in columns.names if item not in plan.definitions]
     if DEFINITION in places and missing:
         raise InputError(

@@ -1,6 +1,5 @@
-"""Dealing a round: so many answers for each cell, nobody what is barred to them, and nobody a row twice if so asked.
-
-Once people are at work, more is dealt: further labels, a fair share for those who join late, leases, control pairs.
+"""Assigning a round: so many answers for each cell, nobody what is barred to them, and nobody a row twice if so asked;
+then further labels, a fair share for those who join late, leases, control pairs.
 """
 
 from __future__ import annotations
@@ -12,8 +11,17 @@ import numpy as np
 
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
-from fcpair.stages.assignment.assign import AssignedPairs, assign_pairs, n_earlier_equal, overlap_counts, share_out
-from fcpair.stages.corpus.split import Pairs, even_meetings, split_pairs
+from fcpair.stages.assignment.assign import (
+    AssignedPairs,
+    Pairs,
+    assign_pairs,
+    even_meetings,
+    n_earlier_equal,
+    overlap_counts,
+    share_out,
+    split_pairs,
+)
+from fcpair.stages.questions.closed import raise_first
 
 
 def assign_cells(
@@ -26,39 +34,39 @@ def assign_cells(
     seed: int = 0,
     unit: str = "cells",
 ) -> AssignedPairs:
-    """Deal the cells of a grid, which may have holes, so that each gets `answers` answers by different people.
+    """Assign the cells of a grid, which may have holes, so that each gets `answers` answers by different people.
 
     `row` and `column`, `(n_cells,)`, name the two ends of each cell by any integers, no cell twice. `barred`,
     `(n_cells, n_people)`, is True where a person may not be given the cell. 0 `answers`: by everybody who may. With
-    `once_per_row` nobody has two cells of a row. Errors call what is dealt `unit`.
-
-    Where nothing is barred, loads differ by at most one, and everybody meets each column as evenly as the numbers
-    allow. What is barred is given to others, and then work is handed on until the sum of the squared loads is the least
-    possible: no chain of hand-overs within the rules leads from anybody to somebody with two cells less, which suffices
-    (a flow of convex cost without a negative cycle: Ahuja, Magnanti and Orlin 1993, Network Flows, chapter 14). Who
-    gets what is drawn by `seed`. Raises InputError for no cell, nobody to deal to, or too few people for what is asked,
-    with the number there must be.
+    `once_per_row` nobody has two cells of a row. Errors call what is assigned `unit`. Where nothing is barred, loads
+    differ by at most one; else work is handed on until the sum of the squared loads is the least possible (a flow of
+    convex cost without a negative cycle: Ahuja, Magnanti and Orlin 1993, Network Flows, chapter 14). Raises InputError
+    for no cell, nobody to assign to, or too few people for what is asked.
     """
     n_cells, n_people = barred.shape
-    if n_cells == 0:
-        raise InputError(f"there are no {unit} to assign")
-    if n_people == 0:
-        raise InputError("there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people")
-    if answers > n_people:
-        raise InputError(
-            f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower `answers`"
+    widest = int(np.unique(row, return_counts=True)[1].max(initial=0))
+    n_short = int(((~barred).sum(axis=1) < max(answers, 1)).sum())
+    raise_first(
+        (
+            (n_cells == 0, f"there are no {unit} to assign"),
+            (n_people == 0, "there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people"),
+            (
+                answers > n_people,
+                f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower "
+                "`answers`",
+            ),
+            (
+                once_per_row and widest * answers > n_people,
+                f"nobody may have a row twice: a row of {widest} cells, each to be answered by {answers}, needs "
+                f"{widest * answers} people, but there are {n_people}; add people, or omit `once_per_row`",
+            ),
+            (
+                n_short > 0,
+                f"{n_short:,} of {n_cells:,} {unit} cannot be answered by {max(answers, 1)}, because too many of the "
+                f"{n_people} people may not have them, such as those who wrote their texts; add people",
+            ),
         )
-    widest = int(np.unique(row, return_counts=True)[1].max())
-    if once_per_row and widest * answers > n_people:
-        raise InputError(
-            f"nobody may have a row twice: a row of {widest} cells, each to be answered by {answers}, needs "
-            f"{widest * answers} people, but there are {n_people}; add people, or omit `once_per_row`"
-        )
-    if n_short := int(((~barred).sum(axis=1) < max(answers, 1)).sum()):
-        raise InputError(
-            f"{n_short:,} of {n_cells:,} {unit} cannot be answered by {max(answers, 1)}, because too many of the "
-            f"{n_people} people may not have them, such as those who wrote their texts; add people"
-        )
+    )
     if not answers:
         person, cell = np.nonzero(~barred.T)
         return AssignedPairs(cell, person)
@@ -82,10 +90,8 @@ def assign_cells(
 
 
 def assign_rows(row: Ints, barred: Bools, answers: int, *, seed: int = 0, unit: str = "rows") -> AssignedPairs:
-    """Deal whole rows: each is answered by `answers` people, who have all its cells; otherwise as `assign_cells`.
-
-    `row`, `(n_cells,)`, may name anything else that cells have in common, which errors call `unit`. Loads differ by at
-    most one row where nothing is barred. Who may not have a cell has none of its row.
+    """Assign whole rows: each is answered by `answers` people, who have all its cells; otherwise as `assign_cells`.
+    `row`, `(n_cells,)`, may name anything else that cells have in common. Who may not have a cell has none of its row.
     """
     rows, at = np.unique(row, return_inverse=True)
     barred_rows = np.zeros((len(rows), barred.shape[1]), np.bool_)
@@ -101,11 +107,8 @@ def assign_rows(row: Ints, barred: Bools, answers: int, *, seed: int = 0, unit: 
 def draw_columns(row: Ints, column: Ints, per_row: int, seed: int) -> Bools:
     """Draw cells so that each row has `per_row` of its columns, shape `(n_cells,)`.
 
-    `row` and `column`, `(n_cells,)`, name the two ends of each cell by any integers. Rows come in an order drawn by
-    `seed`, and each takes those of its columns that were taken least so far, and of these the ones that were least
-    often in a row together. Where each row has every column, the numbers of two columns differ by at most one, and
-    those of two pairs of columns by as little as rows taken one by one allow. Raises InputError for a row with fewer
-    columns than that.
+    Rows come in an order drawn by `seed`, and each takes those of its columns that were taken least so far, of these
+    the ones that were least often in a row together. Raises InputError for a row with fewer columns than that.
     """
     rng = np.random.default_rng([seed, per_row])
     rows, row = np.unique(row, return_inverse=True)
@@ -177,11 +180,8 @@ def _replace_barred(row: Ints, crew: Bools, barred: Bools, answers: int) -> Bool
 
 
 def _shift_work(row: Ints, crew: Bools, barred: Bools, missing: Ints, room: Ints, surplus: Ints | None = None) -> Bools:
-    """Give cells the answers that they miss, and take work from people with a surplus, by as many as have room.
-
-    A flow of units of work: from cells that miss an answer and people with a surplus, to people with room. A unit goes
-    from a cell to a person in its row, and on to whom that person may hand a cell that they have, or to the person
-    itself where they have none in the row.
+    """Give cells the answers that they miss, and take work from people with a surplus, by as many as have room. A unit
+    goes to a person in its row, and on to whom that one may hand a cell, or stays where they have none in the row.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
@@ -221,11 +221,9 @@ def n_labels_missing(
 ) -> Ints:
     """Number of further labels that each pair is to get, `(n_pairs,)`, as few as suffice.
 
-    `hs` and `cn`, `(n_pairs,)`, name its ends by any integers, `n_assigned` labels of it are given out already, and one
-    that `is_decided` gets no more, because a person has decided it. `overlap` has the shares of all pairs that are to
-    get 2 labels or more, as `overlap_counts` reads them: those with most labels are taken for those that are to have
-    most. None leaves every pair with what it has, and gives one label to those that have none. `seed` is of which pairs
-    are raised.
+    `n_assigned` labels of each are given out already; one that `is_decided` gets no more. `overlap` has the shares of
+    all pairs that are to get 2 labels or more, as `overlap_counts` reads them: those with most labels are taken for
+    those that are to have most. None gives one label to those that have none.
     """
     if overlap is None:
         return np.where(is_decided, 0, np.maximum(1 - n_assigned, 0))
@@ -252,11 +250,9 @@ def n_labels_missing(
 def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:
     """Assign the further labels of each pair, `(n_pairs, n_people)`: True where a person is to give one.
 
-    Each pair is to get `n_more`, `(n_pairs,)`; `crew`, `(n_pairs, n_people)`, has it already, and who is `barred` may
-    not get it. `shared`, `(n_people, n_people)`, says how many pairs of the whole grid each two people have in common,
-    `loads`, `(n_people,)`, what each has done and has to do. Loads come out as level as the bars allow, and by trades
-    that change no load, what every two people share as even as it gets. A pair on which fewer people are free gets as
-    many labels as there are.
+    Each pair is to get `n_more`, `(n_pairs,)`, or as many as people are free; `crew`, `(n_pairs, n_people)`, has it
+    already, and who is `barred` may not get it. Loads come out as level as the bars allow, from `loads`, `(n_people,)`;
+    trades even out what two people have in common, from `shared`, `(n_people, n_people)`.
     """
     new, loads = np.zeros_like(crew), loads.copy()
     for turn in range(int(n_more.max(initial=0))):
@@ -265,9 +261,8 @@ def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: In
         new[rows[person >= 0], person[person >= 0]] = True
         loads += np.bincount(person[person >= 0], minlength=len(loads))
     rows = np.flatnonzero(new.any(axis=1))
-    crew_after = (crew | new)[rows].astype(np.int64)
-    crew_before = crew[rows].astype(np.int64)
-    meetings = shared + crew_after.T @ crew_after - crew_before.T @ crew_before
+    after, before = ((crew_of_all[rows].astype(np.int64)) for crew_of_all in (crew | new, crew))
+    meetings = shared + after.T @ after - before.T @ before
     new[rows] = even_meetings((crew | new)[rows], barred[rows], meetings, np.random.default_rng(seed)) & ~crew[rows]
     return new
 
@@ -275,10 +270,9 @@ def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: In
 def hand_over_slots(pair: Ints, holder: Ints, position: Ints, is_allowed: Bools, loads: Ints, latecomers: Ints) -> Ints:
     """Choose the latecomer who takes over each open slot, `(n_slots,)`: -1 where the holder keeps it.
 
-    `pair`, `holder` (an index of `loads`) and `position` in their shard are of each slot, `(n_slots,)`; nobody takes
-    over two slots of one pair, and what comes last is handed on first. `is_allowed`, `(n_slots, n_people)`, says who
-    may take it, `loads`, `(n_people,)`, what each has done and has to do. Each slot goes from whoever has most to
-    whoever of the late has least, until no one of the late is two below somebody who has a slot that they may take.
+    `pair`, `holder` (an index of `loads`) and `position` in their shard are of each slot; what comes last is handed on
+    first, and nobody takes over two slots of one pair. `is_allowed` is `(n_slots, n_people)`. Each slot goes from
+    whoever has most to whoever of the late has least, until they differ by less than two.
     """
     loads, new_holder = loads.copy(), np.full(len(holder), -1)
     handed_over: set[tuple[int, int]] = set()
@@ -305,11 +299,8 @@ def hand_over_slots(pair: Ints, holder: Ints, position: Ints, is_allowed: Bools,
 def choose_slots(
     slots: Sequence[tuple[int, int]], rows: Mapping[int, int], columns: Mapping[int, int], n: int
 ) -> list[int]:
-    """The places of at most `n` slots to give, in order, so that whoever asks meets rows, then columns, evenly.
-
-    `slots` has the row and column of each, in the order in which they are to be given out; `rows` and `columns` say how
-    often the person has met which. Each time it is the slot whose row was met least, among those the one whose column
-    was, and of these the first.
+    """The places of at most `n` slots to give, in order: each time that whose row was met least, then whose column was,
+    then the first. `slots` has the row and column of each; `rows` and `columns` say how often the person has met which.
     """
     met_rows, met_columns, remaining = Counter(rows), Counter(columns), dict(enumerate(slots))
     chosen: list[int] = []
@@ -330,10 +321,8 @@ def n_controls(n_pairs: int, rate: float) -> int:
 def merge_controls(
     rows: Sequence[int], control_rows: Sequence[int], rng: np.random.Generator, *, by_row: bool
 ) -> list[int]:
-    """The order of a shard with its control pairs: indices of `rows`, and behind these of `control_rows`.
-
-    The pairs of the shard keep their order, and each place is as likely for a control pair. Where one row is shown
-    after the other (`by_row`), it comes among those of its row, or between two rows where the shard has none of it.
+    """The order of a shard with its control pairs: indices of `rows`, and behind these of `control_rows`. Each place is
+    as likely for a control pair; with `by_row`, each is among those of its row, or between two rows.
     """
     order, placed = list(range(len(rows))), list(rows)
     for index, row in enumerate(control_rows, len(rows)):

@@ -26,7 +26,7 @@ from fcpair.stages.stats.latent_labels import (
     fit_effects,
     kappa_range,
 )
-from fcpair.stages.stats.multi_rater import ALPHA, Coefficient, coefficients_of, pooled_figure
+from fcpair.stages.stats.multi_rater import ALPHA, COEFFICIENTS, Coefficient, coefficients_of, pooled_figure
 from fcpair.stages.stats.predicted_widths import (
     KAPPA_OF_TWO,
     MOST_AT_ONCE,
@@ -48,11 +48,8 @@ PILOT_STEP = 1.05  # by which pilots are enlarged until the range is halved
 
 @dataclass(frozen=True)
 class PredictedWidth:
-    """The width that the interval of a figure is expected to have on an overlap.
-
-    `value` is what the figure is expected to be, `low` and `high` the range of the width that a pilot leaves open
-    (None where it is assumed), `floor` the width that endlessly many pairs of the same texts would leave. `width` is
-    None exactly where `undefined` says why.
+    """The width that the interval of a figure, whose value is expected to be `value`, has on an overlap: `low` and
+    `high` are the range that a pilot leaves open, `floor` what endlessly many pairs of the same texts would leave.
     """
 
     name: str
@@ -86,9 +83,7 @@ class PilotSize(NamedTuple):
 
 
 class AssumedLabels:
-    """Labels whose shares and kappa are assumed (`model`); texts and annotators differ as far as effects say.
-    `independence` is the caution where neither HS nor CN explain anything.
-    """
+    """Labels whose shares and kappa are assumed (`model`); texts and annotators differ as far as effects say."""
 
     independence = (
         "pairs are taken to be independent, as they hardly ever are: the interval of FC-CONAN's alpha was three times "
@@ -107,22 +102,15 @@ class AssumedLabels:
             self.model, self._answer = class_model(self._effects), answer_by_effects(self._effects)
         self._explained, self._of_pair = cache(self._draw_explained), cache(self._draw_of_pair)
         self.predict = cache(self._predict)
-
-    @property
-    def basis(self) -> tuple[str, ...]:
-        """The assumptions."""
-        plan = self._plan
-        return (
+        self.basis = (
             f"assumed: {plan.prevalence:.1%} of labels positive, {plan.not_sure:.1%} not sure, kappa {plan.kappa:g}",
             f"assumed: HS explain {plan.hs_effect:.0%} and CN {plan.cn_effect:.0%} of the differences between pairs; "
             f"the leniency of annotators has a standard deviation of {plan.annotator_effect:g}",
         )
 
     def _predict(self, name: str, size: OverlapSize) -> PredictedWidth:
-        """The width of the figure of this name on an overlap, in drawn studies.
-
-        Beyond the labels of one study it falls as its variance does. Kappas of two are those of some people, every two
-        of whom share as many pairs as any.
+        """The width of a figure on an overlap, in drawn studies; beyond the labels of one study it falls as its
+        variance does. Kappas of two are those of some people, every two of whom share as many pairs as any.
         """
         n_labels = self._coefficients[name].n_labels if name in self._coefficients else None
         n, few = size.n_pairs, "no drawn study has an interval: too few pairs"
@@ -158,9 +146,7 @@ class AssumedLabels:
         return summary_figures(subsets, "texts", level)[:1]
 
     def floor(self, name: str, size: OverlapSize) -> float:
-        """The width that endlessly many pairs of the same texts would leave; 0 where nothing says so. Kappas of two and
-        their mean have that of alpha.
-        """
+        """The width that endlessly many pairs of the same texts would leave, that of alpha for kappas of two."""
         coefficient = self._coefficients.get(name, self.alpha)
         return VarianceParts(0.0, *self._explained(coefficient)).floor_width(size, self._plan.level)
 
@@ -187,27 +173,20 @@ class AssumedLabels:
 
 
 class PilotLabels:
-    """Labels as those of a pilot, with what its HS and CN explain of alpha. Other widths are those of alpha, by as much
-    wider or narrower as in drawn studies of independent pairs.
-    """
+    """Labels as those of a pilot. Other widths are those of alpha, scaled as in drawn studies of independent pairs."""
 
     independence = "HS and CN explain nothing in the pilot, so the likeliest width is that of independent pairs"
 
     def __init__(self, plan: Plan, question: Closed, pilot: Overlap) -> None:
-        self._question, self._level = question, plan.level
         alpha = measure_pilot(pilot, next(iter(planned_figures(question).values())))
         if isinstance(alpha, str):
             raise InputError(f"the pilot tells no width: {alpha}; have several people label more of the same pairs")
-        self._alpha = alpha
+        self._alpha, self._level = alpha, plan.level
         shares = np.bincount(pilot.klass, minlength=len(question.codes)) / len(pilot.klass)
         codes = np.asarray(question.codes)
         prevalence = float(shares[np.isin(codes, list(question.positive))].sum())
         not_sure = float(shares[~np.isin(codes, question.definite)].sum())
-        nominal = next(
-            coefficient
-            for coefficient in coefficients_of("nominal", np.zeros(0))
-            if coefficient.name == ALPHA["nominal"]
-        )
+        nominal = next(coefficient for coefficient in COEFFICIENTS if coefficient.name == ALPHA["nominal"])
         measured = measure_pilot(pilot, nominal)
         lowest, highest = kappa_range(question, prevalence, not_sure)
         kappa = plan.kappa if isinstance(measured, str) else measured.value
@@ -216,17 +195,12 @@ class PilotLabels:
         like = replace(like, hs_effect=0.0, cn_effect=0.0, annotator_effect=0.0)
         self._independent = AssumedLabels(like, question)
         self.model = self._independent.model
-
-    @property
-    def basis(self) -> tuple[str, ...]:
-        """The pilot in numbers."""
-        alpha = self._alpha
-        shares = (f"{choice.name} {share:.1%}" for choice, share in zip(self._question, self.model.shares, strict=True))
-        return (
+        labels = (f"{choice.name} {share:.1%}" for choice, share in zip(question, self.model.shares, strict=True))
+        self.basis = (
             f"from a pilot: {alpha.size.n_pairs} pairs with several labels, of {alpha.size.n_hs} HS and "
             f"{alpha.size.n_cn} CN, {alpha.name} {alpha.value:.3f}",
             f"variance of HS {alpha.of_hs / alpha.of_pair:.1f} times, of CN {alpha.of_cn / alpha.of_pair:.1f} "
-            f"times that of independent pairs; labels: {', '.join(shares)}",
+            f"times that of independent pairs; labels: {', '.join(labels)}",
         )
 
     def predict(self, name: str, size: OverlapSize) -> PredictedWidth:
@@ -253,9 +227,7 @@ class PilotLabels:
         return float(there / here)
 
     def find_halving(self, size: OverlapSize) -> PilotSize | None:
-        """The least pilot within the grid, as dense as this one, that would halve the range of a width; None where none
-        does.
-        """
+        """The least pilot within the grid, as dense as this one, that would halve the range of a width, if one does."""
         of_pilot, factor = self._alpha.size, 1.0
         goal = self._reach(self._alpha, size) / 2
         while of_pilot.n_hs * factor < size.n_hs or of_pilot.n_cn * factor < size.n_cn:

@@ -1,8 +1,7 @@
 """Exact nearest neighbours: blocks of cosines in single precision find few, double precision decides between these.
 
-A block of cosines in float32 is compared with a floor for each row: its k-th greatest cosine so far, less what
-rounding can hide. The few that reach it are kept, and in the end only they are computed in float64. A row in which too
-many reach the floor, as where thousands of texts are the same but for rounding, is computed in float64 as a whole.
+A block of cosines in float32 is compared with a floor for each row: its k-th greatest cosine so far, less what rounding
+can hide. Only the few that reach it are computed in float64; a row in which too many do is, as a whole.
 """
 
 from __future__ import annotations
@@ -47,19 +46,18 @@ def nearest_neighbours(queries: Vectors, texts: Vectors, self_position: Ints, k:
     """The `k` texts nearest to each query by cosine similarity, nearest first; ties by the order of the texts.
 
     `queries`, `(n_queries, dimension)`, and `texts` are unit vectors; `self_position` says which text each query is,
-    which is no neighbour of it (outside 0 to n_texts - 1: none). `blocks` change nothing in what is found.
-
-    Returns positions of texts and cosines to six decimals, each of shape `(n_queries, k)`. Where there are fewer other
-    texts, rows end with the position -1 (`NO_NEIGHBOUR`) and the cosine -inf.
+    and no neighbour of (outside 0 to n_texts - 1: none). `blocks` change nothing in what is found. Returns positions of
+    texts and cosines to six decimals, `(n_queries, k)`; -1 (`NO_NEIGHBOUR`) and -inf behind where there are fewer.
     """
     # A cosine in float32 may be wrong by n u / (1 - n u) times the lengths of both vectors, in whatever order its n
     # summands were summed, with u = 2**-24 (Higham 2002, section 3.1, https://doi.org/10.1137/1.9780898718027).
     summed: float = texts.shape[1] * 2.0**-24
-    one, other = (math.sqrt(np.einsum("ij,ij->i", vectors, vectors).max(initial=0)) for vectors in (queries, texts))
-    error = summed / (1 - summed) * one * other * 1.001
-    parts = []
-    for rows in (slice(at, at + blocks.rows) for at in range(0, len(queries), blocks.rows)):
-        parts.append(_nearest_of_block(queries[rows], texts, self_position[rows], k, blocks.columns, error))
+    longest = (math.sqrt(np.einsum("ij,ij->i", vectors, vectors).max(initial=0)) for vectors in (queries, texts))
+    error = math.prod(longest, start=summed / (1 - summed)) * 1.001
+    parts = [
+        _nearest_of_block(queries[rows], texts, self_position[rows], k, blocks.columns, error)
+        for rows in (slice(at, at + blocks.rows) for at in range(0, len(queries), blocks.rows))
+    ]
     return stack_parts(parts, k)
 
 
@@ -96,9 +94,7 @@ def _crowd_size(k: int) -> int:
 
 class _CandidateSet:
     """The neighbours that some queries may have, by row, and the floor that a cosine in float32 must reach to be one.
-
-    At least `k` cosines of a row are as great as the floor and `error` say. What is among the `k` greatest to six
-    decimals is smaller than the k-th by two errors and one unit of the last decimal at most.
+    What is among the `k` greatest to six decimals is smaller than the k-th by two errors and one unit of it at most.
     """
 
     def __init__(self, n_rows: int, k: int, error: float) -> None:
@@ -154,8 +150,7 @@ def _nearest_of_block(
         if start == 0:  # the k-th greatest of the maxima of some of its columns is a floor that is low enough
             n_rows, n_columns = block.shape
             each = max(1, n_columns // (8 * k))
-            n = n_columns // each
-            if n >= k:
+            if (n := n_columns // each) >= k:
                 level = np.partition(block[:, : n * each].reshape(n_rows, n, each).max(axis=2), n - k, axis=1)[:, n - k]
                 candidates.floor = np.maximum(candidates.floor, level - candidates.slack)
         candidates.add(block, start)

@@ -1,6 +1,5 @@
-"""Choosing texts: rows of a source that are left out and drawn, and the nearest neighbours that are brought in.
-
-Neighbours of the CNs that the corpus pairs with the chosen HS are candidates; those of a row are examples for a model.
+"""Choosing texts: rows of a source that are left out and drawn, the nearest neighbours of CNs that become candidates,
+and those of a row that are examples for a model.
 """
 
 from __future__ import annotations
@@ -25,31 +24,20 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 def labelled_by_majority(labels: Sequence[str], without: Collection[str]) -> Bools:
     """Mask of rows to which more than half of the people gave a label that is among `without`, shape `(n_rows,)`.
-
-    `labels` has one cell for each row, with what every person said of it, separated by semicolons or commas. With as
-    many labels for it as against it a row stays, as does one without labels. Capitals make no difference.
+    `labels` has for each row what every person said of it, separated by semicolons or commas.
     """
     excluded = {label.casefold() for label in without}
-    is_excluded = []
-    for cell in labels:
-        row_labels = [label.strip().casefold() for label in _SEPARATORS.split(cell) if label.strip()]
-        is_excluded.append(2 * sum(label in excluded for label in row_labels) > len(row_labels))
-    return np.array(is_excluded, np.bool_)
+    rows = ([label.strip().casefold() for label in _SEPARATORS.split(cell) if label.strip()] for cell in labels)
+    return np.array([2 * sum(label in excluded for label in row) > len(row) for row in rows], np.bool_)
 
 
 def have_many_slurs(texts: Sequence[str], slurs: Collection[str], least_other_words: int) -> Bools:
-    """Mask of texts that have a slur and fewer than `least_other_words` words that are none, shape `(n_texts,)`.
-
-    CrowdCounter leaves such texts out (Saha et al. 2024, section 3.1, with ten words). A word is a run of letters and
-    digits, with apostrophes and hyphens inside it; capitals make no difference.
+    """Mask of texts that have a slur and fewer than `least_other_words` words that are none, shape `(n_texts,)`;
+    CrowdCounter leaves such texts out (Saha et al. 2024, section 3.1). Capitals make no difference.
     """
     slur_words = {slur.strip().casefold() for slur in slurs if slur.strip()}
-    has_many = []
-    for text in texts:
-        words = [word.casefold() for word in _WORD.findall(text)]
-        n_slurs = sum(word in slur_words for word in words)
-        has_many.append(n_slurs > 0 and len(words) - n_slurs < least_other_words)
-    return np.array(has_many, np.bool_)
+    is_slur = ([word.casefold() in slur_words for word in _WORD.findall(text)] for text in texts)
+    return np.array([any(words) and words.count(False) < least_other_words for words in is_slur], np.bool_)
 
 
 def draw_rows(
@@ -57,9 +45,9 @@ def draw_rows(
 ) -> Bools:
     """Mask of the rows that are drawn by `seed`, shape `(n_rows,)`; all where nothing limits them.
 
-    `groups` has the group of each row, `order` is from `own_order`. `quota` says how many rows of a group to draw (of
-    one that it does not name none, where it names any), `per_group` how many of every group, `n` how many of what these
-    leave. Raises InputError for a quota that cannot be reached, or too few rows; it says what each group has.
+    `groups` has the group of each row, `order` is from `own_order`. `quota` says how many rows of a group to draw (none
+    of others), `per_group` how many of every group, `n` how many of what these leave. Raises InputError for a quota
+    that cannot be reached, saying what each group has, or too few rows.
     """
     rng, group_of_row = np.random.default_rng(seed), np.array(groups, object)
     chance = np.empty(len(order), np.int64)
@@ -92,10 +80,7 @@ COPIED_ROWS = 8192  # source vectors at once, which stand among all others
 
 
 def non_english_note(bodies: Iterable[str], languages: Iterable[str]) -> str | None:
-    """In what way most texts are not English, as far as one can see: their language, or their script; None if not.
-
-    `languages` are those that the corpus names, one for each text, empty where it names none.
-    """
+    """In what way most texts are not English: their language, as the corpus names it, or their script; None if not."""
     n_by_language = Counter(languages)
     language, n = n_by_language.most_common(1)[0] if n_by_language else ("", 0)
     if language and 2 * n > n_by_language.total():
@@ -119,12 +104,8 @@ def nearest_to(
     memory_mb: int = MEMORY_MB,
     progress: Callable[[int, int], None] | None = None,
 ) -> Neighbours:
-    """Positions and cosines of the `k` texts nearest to each source, each of shape `(n_sources, places)`.
-
-    `places` is `k`, or the number of other texts where there are fewer. `progress(done, total)` counts sources.
-    """
-    places = min(k, len(vectors) - 1)
-    if not places:
+    """Positions and cosines of the `k` texts nearest to each source, `(n_sources, k)`, or of all others."""
+    if not (places := min(k, len(vectors) - 1)):
         return stack_parts([], 0)
     blocks, parts = Blocks.fit_memory(memory_mb, places), []
     for at in range(0, len(sources), COPIED_ROWS):
@@ -138,10 +119,9 @@ def nearest_to(
 def neighbour_table(neighbour_arrays: Neighbours, sources: Ints, k: int, copies: Ints | None = None) -> pd.DataFrame:
     """The nearest texts of each source text as a table, from positions and cosines of shape `(n_sources, places)`.
 
-    Where `copies`, `(n_texts,)`, says how many corpus rows hold each text, neighbours are counted over rows: a text
-    that stands in three rows fills three of the `k` places (FC-CONAN counts so). Returns one row per source and
-    neighbour, nearest first: `source`, `cn` (positions), `rank` (from 1, of distinct texts), `score` (cosine, -1 to 1,
-    to six decimals). Ties are broken by corpus order.
+    Where `copies`, `(n_texts,)`, says how many corpus rows hold each text, neighbours are counted over rows, as
+    FC-CONAN does. Returns one row per source and neighbour, nearest first: `source`, `cn` (positions), `rank` (from 1,
+    of distinct texts), `score` (cosine, -1 to 1, to six decimals).
     """
     cn, score = neighbour_arrays
     rank = np.broadcast_to(np.arange(1, cn.shape[1] + 1), cn.shape)
@@ -164,14 +144,11 @@ def nearest_examples(
     fold: Callable[[str], str] = str,
     memory_mb: int = MEMORY_MB,
 ) -> Neighbours:
-    """The `n` of the other texts that are nearest to each row by cosine similarity, nearest first; ties by their order.
+    """The `n` others nearest to each row by cosine similarity, nearest first; ties by their order.
 
     `rows` and `others` are texts and their unit vectors, `(n_texts, dimension)`. None is the same text as the row, and
-    no two are the same text, by their identity once they are folded (`fold`); of the same, the first is taken.
-    `memory_mb` changes nothing in what is found.
-
-    Returns positions of others, and cosines to six decimals, each of shape `(n_rows, n)`. Where there are fewer, rows
-    end with the position -1 (`NO_NEIGHBOUR`) and the cosine -inf.
+    no two are the same, by their identity once they are folded (`fold`). Returns positions of others, and cosines to
+    six decimals, `(n_rows, n)`; -1 (`NO_NEIGHBOUR`) and -inf behind where there are fewer.
     """
     first: dict[str, int] = {}
     for at, text in enumerate(others[0]):

@@ -1,7 +1,5 @@
 """Drawing by seed, over an order of the items' own: the same items give the same draw, in whatever order they came.
-
-Cells are drawn from a grid that is too large to be put before people so that every row and column has them evenly.
-Where cells cannot be joined at random, they are put elsewhere, and columns are levelled by chains of moves.
+Cells are drawn so that every row and column has them evenly.
 """
 
 from __future__ import annotations
@@ -20,25 +18,18 @@ from fcpair.sentences import Id, say
 
 
 def own_order(*keys: npt.ArrayLike) -> Ints:
-    """Positions of items in an order that does not depend on the one they came in; every draw goes over it.
-
-    `keys` are what distinguishes the items, `(n_items,)` each: digests, names or numbers; the first one counts most.
-    Items that are equal in all keys must be interchangeable.
+    """Positions of items in an order that does not depend on the one they came in; every draw goes over it. `keys` are
+    what distinguishes the items, `(n_items,)` each, the first above all; items equal in all must be interchangeable.
     """
-    codes = []
-    for key in keys:
-        values = np.asarray(key)
-        if values.dtype.kind == "U":
-            values = np.asarray(key, dtype=object)  # numpy's own strings lose NULs at their end
-        codes.append(np.unique(values, return_inverse=True)[1].ravel())
+    # numpy's own strings lose NULs at their end
+    columns = (np.asarray(key, dtype=object if np.asarray(key).dtype.kind == "U" else None) for key in keys)
+    codes = [np.unique(column, return_inverse=True)[1].ravel() for column in columns]
     return np.lexsort(codes[::-1])
 
 
 def draw_positions(order: Ints, n: int, seed: int, what: str = say("texts")) -> Ints:
-    """Draw `n` items by seed, without replacement: their positions, ascending, shape `(n,)`.
-
-    `order` is from `own_order`, `what` names the items in messages. Raises InputError for fewer than one, or more than
-    there are.
+    """Draw `n` items by seed, without replacement: their positions, ascending, shape `(n,)`. `order` is from
+    `own_order`, `what` names the items in messages. Raises InputError for fewer than one, or more than there are.
     """
     if not 1 <= n <= len(order):
         raise InputError.say(
@@ -48,16 +39,13 @@ def draw_positions(order: Ints, n: int, seed: int, what: str = say("texts")) -> 
 
 
 def draw_stratified(strata: npt.NDArray[np.object_], order: Ints, n: int, seed: int, what: str = "texts") -> Ints:
-    """Draw `n` items by seed so that each stratum has its share of them; the rest as in `draw_positions`.
-
-    Shares are rounded by largest remainder; between equal remainders the larger stratum, then the first name, wins.
-    `strata` is the stratum of each item, shape `(n_items,)`.
+    """Draw `n` items by seed so that each stratum, `(n_items,)`, has its share of them, rounded by largest remainder
+    (of equal ones the larger stratum, then the first name); the rest as in `draw_positions`.
     """
     draw_positions(order, n, seed, what)
     order = np.random.default_rng(seed).permutation(order)
     _, codes, sizes = np.unique(strata.astype(str), return_inverse=True, return_counts=True)
-    quotas = n * sizes // len(strata)
-    remainders = n * sizes % len(strata)
+    quotas, remainders = np.divmod(n * sizes, len(strata))
     quotas[np.lexsort((-sizes, -remainders))[: n - quotas.sum()]] += 1
     return np.sort(np.concatenate([order[codes[order] == stratum][:quota] for stratum, quota in enumerate(quotas)]))
 
@@ -69,23 +57,16 @@ MIXES = 12
 def draw_cells(rows: Ints, columns: Ints, n: int, known_places: Ints, *, seed: int) -> Ints:
     """Draw `n` cells of a grid, none at `known_places`; returns their places `row * n_columns + column`, ascending.
 
-    `rows` and `columns` are the orders in which those of the grid are drawn, from `own_order`.
-    `known_places`, `(n_known,)`, are places, too, in any order, none twice. Rows differ by at most one cell, and so do
-    columns. A row of which so much is known that it cannot have its share has all that is left, and the others are
-    level; columns are then as level as that allows. Time and memory go with the cells drawn, the rows, the columns
-    and the known cells, not with the product.
+    `rows` and `columns` are the orders in which those of the grid are drawn, from `own_order`; `known_places`,
+    `(n_known,)`, are places, none twice. Rows differ by at most one cell, and so do columns, unless so much of a row is
+    known that it cannot have its share. Time and memory do not go with the product of rows and columns. Raises
+    InputError where `n` is less than 1, or more than the cells that are not known.
 
-    Every row has ends in the number of its cells, every column too, and ends are joined at random (Bollobás 1980, A
-    probabilistic proof of an asymptotic formula for the number of labelled regular graphs, European J. Combin. 1(4),
-    311-316, DOI 10.1016/S0195-6698(80)80030-8). What comes twice or is known is traded away. Then all cells trade their
-    columns with random others, which keeps every count (Ryser 1957, Combinatorial properties of matrices of zeros and
-    ones, Canad. J. Math. 9, 371-377, DOI 10.4153/CJM-1957-044-3): a trade is as likely as the one that undoes it, so of
-    designs with the same counts none is favoured (Besag and Clifford 1989, Generalized Monte Carlo significance tests,
-    Biometrika 76(4), 633-642, DOI 10.1093/biomet/76.4.633). Where more than half of the cells are drawn, those that are
-    left out are drawn so. How many columns two rows share has the least mean that there can be, and the spread of
-    chance.
-
-    Raises InputError where `n` is less than 1, or more than the cells that are not known.
+    Row and column ends are joined at random (Bollobás 1980, European J. Combin. 1(4), 311-316, DOI
+    10.1016/S0195-6698(80)80030-8). What comes twice or is known is traded away. Then all cells trade their columns with
+    random others, which keeps every count (Ryser 1957, Canad. J. Math. 9, 371-377, DOI 10.4153/CJM-1957-044-3) and
+    favours no design with the same counts (Besag and Clifford 1989, Biometrika 76(4), 633-642, DOI
+    10.1093/biomet/76.4.633). Where more than half of the cells are drawn, those that are left out are drawn so.
     """
     n_rows, n_columns = len(rows), len(columns)
     n_free = n_rows * n_columns - len(known_places)
@@ -121,9 +102,8 @@ def _level_counts(room: Ints, n: int, rng: np.random.Generator) -> Ints:
 
 
 def _join_ends(ends: tuple[Ints, Ints], known_places: Ints, base: tuple[Ints, Ints], rng: np.random.Generator) -> Ints:
-    """The places of cells, none of `known_places`, none twice: every row and column has as many as it has ends.
-
-    Where columns cannot have that, what they have with their `base` is as level as it can be, rows' with theirs kept.
+    """The places of cells, none known, none twice: every row and column has as many as it has ends. Where columns
+    cannot have that, what they have with their `base` is as level as it can be, rows' with theirs kept.
     """
     n_columns = len(ends[1])
     row = np.repeat(np.arange(len(ends[0])), ends[0])
@@ -156,10 +136,8 @@ def conflicting_cells(cells: SparseCells) -> Ints:
 
 
 def trade_columns(cells: SparseCells, cell_a: Ints, cell_b: Ints) -> None:
-    """Let cells trade columns, pair by pair, where that leads to free places; no cell may be in two pairs.
-
-    A pair stays as it is where another one asks for a place that it would come to or would leave. So the same pairs,
-    asked again, undo what was done, and nothing else.
+    """Let cells trade columns, pair by pair, where that leads to free places; no cell may be in two pairs. A pair stays
+    where another one asks for a place that it would come to or leave, so that the same pairs undo what was done.
     """
     row, column = cells.row, cells.column
     rows = np.concatenate([row[cell_a], row[cell_b]]) * cells.n_columns
@@ -177,8 +155,7 @@ NOWHERE = -1
 @dataclass(frozen=True)
 class SparseCells:
     """Cells of a grid by `row` and `column`, `(n_cells,)`, which are changed in place; `known` places are barred.
-
-    `base` says what each row and each column has beside these cells, as far as it counts for being level.
+    `base` says what each row and each column has beside these.
     """
 
     row: Ints
@@ -209,12 +186,8 @@ class SparseCells:
 
 
 def _level_columns(cells: SparseCells) -> None:
-    """Level the columns as far as it goes while rows stay as level as they are.
-
-    A chain of moves leads from a column that has most to one that has at least two cells less, or there is none, and
-    then the sum of the squares cannot be less (as in Harvey, Ladner, Lovász and Tamir 2006, Semi-matchings for
-    bipartite graphs and load balancing, J. Algorithms 59(1), 53-78, DOI 10.1016/j.jalgor.2005.01.003). On its way a row
-    may hand its place on to a row that has less.
+    """Level the columns as far as it goes while rows stay as level as they are: along chains of moves from a column
+    that has most to one that has two cells less, until there is none (DOI 10.1016/j.jalgor.2005.01.003).
     """
     is_level = False
     while not is_level:
@@ -229,10 +202,7 @@ def _level_columns(cells: SparseCells) -> None:
 
 
 def _find_chain(cells: SparseCells, begin: Ints, is_end: Bools) -> list[tuple[int, int, int]]:
-    """The moves from one of the columns to one where they may end, breadth first; none where there is no way.
-
-    Of each move the cell, and the row and the column that it gets.
-    """
+    """The moves from one of the columns to one where they may end, breadth first: cell, new row and new column."""
     n_rows, row_counts = len(cells.base[0]), cells.counts[0]
     by_column = np.argsort(cells.column, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(np.bincount(cells.column, minlength=cells.n_columns))])

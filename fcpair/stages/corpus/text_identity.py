@@ -53,19 +53,15 @@ _SPACES = re.compile(r"\s+")
 
 
 def fold_letters(text: str) -> str:
-    """The text with one form of yeh and of kaf, without kashida, joiners, marks of direction and vowel signs.
-
-    A half-space (zero-width non-joiner) goes without leaving a space: with it and without it a word is the same word.
-    Letters that carry a hamza of their own are other letters, and stay.
+    """The text with one form of yeh and of kaf, without kashida, joiners (a half-space leaves no space), marks of
+    direction and vowel signs. Letters that carry a hamza of their own stay.
     """
     return unicodedata.normalize("NFC", text).translate(_LETTERS)
 
 
 def fold_arabic(text: str) -> str:
-    """Fold a text to what two Persian or Arabic spellings must share to be the same text.
-
-    That is `fold_letters`, and runs of white space as one space, none at the ends. What is folded stays as it is when
-    it is folded again, and of ASCII texts only spaces change.
+    """Fold a text to what two Persian or Arabic spellings must share to be the same text: `fold_letters`, and runs of
+    white space as one space, none at the ends. Folding again changes nothing.
     """
     return _SPACES.sub(" ", unicodedata.normalize("NFC", fold_letters(text))).strip()
 

@@ -1,9 +1,7 @@
 """Questions: values that know their answers, and whose printed form can be read back. A new kind goes into `KINDS`.
 
-`base` says what every question has, with the keys by which answers are chosen, and `named_values` how one is written,
-or any value with options, such as a measure; the kinds are in `closed` and `text_question`. `form` lists them, joins
-questions that are answered together, and turns answers into arrays. `labels` has what tiers and files of labels rest
-on, and what people read in place of names.
+`base` says what every question has, `named_values` how any value with options is written; the kinds are in `closed` and
+`text_question`. `form` joins questions that are answered together; `labels` has what tiers rest on.
 """
 
 from fcpair.stages.questions.base import NO_CODE, SKIP, Choice, Closed, Part, Question

@@ -20,29 +20,24 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?=$|[_ ])")
 
 
 def keys_of(names: Sequence[str]) -> tuple[Keys, ...]:
-    """The keys of each of several choices, in their order.
+    """The keys of each of several choices, in their order; none for what has none, and no two choices have the same.
 
-    A number is typed as it is written, in whatever digits that is: `3` is 3 wherever it stands, `1` `0` is 10, `-` `2`
-    is -2. Where it is the only one between two whole numbers, the point alone stands for its decimals: `3` `.` is 3.5,
-    and so is `3` `.` `5`. Names that all begin with a number (`5_stars`, `4_stars`) have that. Other names have their
-    place, `1` to `9`; what comes after the ninth has no key. Where numbers and names stand side by side, the digits are
-    the numbers', and the names have no key.
-
-    No two choices have the same keys. One's may begin another's (`3` and `3.`): then what is typed may go on.
+    A number is typed as it is written, in whatever digits that is. Where it is the only one between two whole numbers,
+    the point alone stands for its decimals: `3` `.` is 3.5. Names that all begin with a number (`5_stars`) have that.
+    Other names have their place, `1` to `9`, but none beside numbers. One's keys may begin another's (`3` and `3.`).
     """
     ascii_names = ["".join(str(unicodedata.decimal(sign, sign)) for sign in name) for name in names]
-    numbers = [found[0] if (found := _NUMBER.match(word)) else "" for word in ascii_names]
+    numbers = [match[0] if (match := _NUMBER.match(word)) else "" for word in ascii_names]
     if not all(numbers):
         numbers = [number if number == word else "" for number, word in zip(numbers, ascii_names, strict=True)]
-    if any(numbers):
-        counts, keys = Counter(filter(None, numbers)), list[Keys]()
-        for number in numbers:
-            begun = "".join(number.partition(".")[:2])
-            is_alone = begun.endswith(".") and sum(other.startswith(begun) for other in counts) == 1
-            own = (begun, number) if is_alone else (number,)
-            keys.append(own if counts[number] == 1 else ())
-        return tuple(keys)
-    return tuple((str(at),) if at <= MOST_PLACES else () for at, _ in enumerate(names, 1))
+    if not any(numbers):
+        return tuple((str(at),) if at <= MOST_PLACES else () for at, _ in enumerate(names, 1))
+    counts, keys = Counter(filter(None, numbers)), list[Keys]()
+    for number in numbers:
+        begun = "".join(number.partition(".")[:2])
+        is_alone = begun.endswith(".") and sum(other.startswith(begun) for other in counts) == 1
+        keys.append(() if counts[number] != 1 else (begun, number) if is_alone else (number,))
+    return tuple(keys)
 
 
 def choices_with_keys(names: Sequence[str]) -> dict[str, list[Any]]:
@@ -56,10 +51,7 @@ NO_CODE = -1  # stands for "no code" in integer columns: a skip, a discarded cel
 
 
 class Part(NamedTuple):
-    """A closed question on which agreement is measured: the question itself, or one label of several.
-
-    `name` says which it is; it is empty where the question has one part only.
-    """
+    """A closed question on which agreement is measured: the question itself, without a name, or one of its labels."""
 
     name: str
     question: Closed
@@ -111,21 +103,13 @@ class Question(ABC, Generic[Value]):
     def name(self, answer: Value) -> str:
         """The answer as people read it, which `read` reads back."""
 
-    def is_definite(self, answer: Value) -> bool:
-        """Return whether the answer can be a cell's final one; only a `Closed` question has answers that cannot."""
-        return True
-
-    def is_positive(self, answer: Value) -> bool:
-        """Return whether the answer makes the cell count as positive; only a `Closed` question has answers that do."""
-        return False
-
-    @abstractmethod
     def parts(self) -> tuple[Part, ...]:
-        """The closed questions on which agreement is measured."""
+        """The closed questions on which agreement is measured; none where `no_parts_reason` says why."""
+        return ()
 
-    @abstractmethod
     def part_codes(self, answer: Value) -> tuple[int, ...]:
         """The code of the answer in each of `parts`."""
+        return ()
 
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
@@ -137,10 +121,7 @@ Distance = Literal["nominal", "ordinal", "interval"]
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer of a closed question.
-
-    `definite` answers can become a cell's final one; `positive` ones are what retrieval is to find.
-    """
+    """One answer of a closed question. `definite` ones can become a cell's final one; retrieval seeks `positive`."""
 
     code: int
     name: str
@@ -149,10 +130,8 @@ class Choice:
 
 
 class Closed(Question[int]):
-    """A question with a fixed list of answers. `choices` are in the order of their codes.
-
-    `distance` says how far apart two answers are where agreement is measured: the same or not (`nominal`), by their
-    order (`ordinal`), or by their numbers (`interval`).
+    """A question with a fixed list of answers, `choices` in the order of their codes. `distance` says how far apart two
+    answers are where agreement is measured: the same or not (`nominal`), by order (`ordinal`), by numbers (`interval`).
     """
 
     choices: tuple[Choice, ...]
@@ -195,22 +174,11 @@ class Closed(Question[int]):
 
     @abstractmethod
     def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
-        """Reader of a cell of a file, as by `read`, or as the word `extra_word`, which is no answer: -1.
-
-        With `final`, an answer that is not definite is no word.
-        """
+        """Reader of a cell of a file, as by `read`, or as `extra_word`: -1. With `final`, only of definite answers."""
 
     def name(self, answer: int) -> str:
         """The name of the choice, or the number."""
         return self[answer].name
-
-    def is_definite(self, answer: int) -> bool:
-        """Return whether the code is one of `definite`."""
-        return self[answer].definite
-
-    def is_positive(self, answer: int) -> bool:
-        """Return whether the code is one of `positive`."""
-        return self[answer].positive
 
     def parts(self) -> tuple[Part, ...]:
         """The question itself."""

@@ -1,6 +1,5 @@
-"""Questions that are answered by choosing: one of several choices, a value on a scale, any number of labels.
-
-An answer is its code.
+"""Questions answered by choosing: one of several choices, a value on a scale, any number of labels. An answer is a
+code.
 """
 
 from __future__ import annotations
@@ -28,12 +27,11 @@ DUPLICATE = say("a code or a name is duplicated")
 
 @dataclass(frozen=True)
 class OneOf(Closed):
-    """One of several choices: `one_of(not_appropriate,not_sure?,appropriate+)`.
+    """One of several choices: `one_of(no,not_sure?,yes+)`; `?` marks one that is not definite, `+` a positive one.
 
-    `?` marks a choice that is not definite, `+` a positive one. A choice has the code that it is given (`good=3+`), or
-    its place, from 0. `distance=ordinal` says that the order of the codes is that of the answers. Raises InputError for
-    fewer than two choices, a duplicated code or name (case does not tell names apart), a name with a meaning of its
-    own, a negative code, a positive choice that is not definite.
+    A choice has the code that it is given (`good=3+`), or its place, from 0. `distance=ordinal` says that the order of
+    the codes is that of the answers. Raises InputError for fewer than two choices, a duplicated code or name (whatever
+    its case), a name with a meaning of its own, a negative code, a positive choice that is not definite.
     """
 
     kind: ClassVar[str] = "one_of"
@@ -77,11 +75,11 @@ class OneOf(Closed):
         for item in items:
             if item.name == "distance" and item.value in get_args(Distance):
                 distance = item.value  # type: ignore[assignment]
-            else:
-                if item.signs not in _SIGNS:
-                    raise InputError(f"`{item}`: expected `?` (not definite) or `+` (positive) after it, or nothing")
-                code = len(choices) if item.value is None else parse_whole_number(item.name, item.value)
-                choices.append(Choice(code, item.name, *_SIGNS[item.signs]))
+                continue
+            if item.signs not in _SIGNS:
+                raise InputError(f"`{item}`: expected `?` (not definite) or `+` (positive) after it, or nothing")
+            code = len(choices) if item.value is None else parse_whole_number(item.name, item.value)
+            choices.append(Choice(code, item.name, *_SIGNS[item.signs]))
         return cls(tuple(choices), distance)
 
     def items(self) -> Iterator[Item]:
@@ -124,9 +122,8 @@ class OneOf(Closed):
 
 def raise_first(problems: Iterable[tuple[bool, str]]) -> None:
     """Raise InputError for the first of the problems that is there."""
-    for is_there, message in problems:
-        if is_there:
-            raise InputError(message)
+    if message := next((message for is_there, message in problems if is_there), ""):
+        raise InputError(message)
 
 
 def name_problems(names: Iterable[str]) -> Iterator[tuple[bool, str]]:
@@ -230,8 +227,7 @@ class Scale(Closed):
     def from_items(cls, items: Iterable[Item]) -> Self:
         """The question with these items in its brackets."""
         rest, options = take_options(items, ("positive",))
-        numbers = list(plain_names(rest))
-        if len(numbers) != 3:
+        if len(numbers := list(plain_names(rest))) != 3:
             raise InputError("expected the lowest number, the highest one and the step, such as `scale(1,5,0.5)`")
         low, high, step = map(_parse_decimal, numbers)
         return cls(low, high, step, _parse_decimal(options["positive"]) if options else None)
@@ -325,14 +321,12 @@ CHOSEN = OneOf((Choice(0, "no"), Choice(1, "yes", positive=True)))
 
 @dataclass(frozen=True)
 class AnyOf(Question[int]):
-    """Several labels, or none at all: `any_of(facts,humour,warning)`; `min=1,max=2` says how many there may be.
+    """Several labels, or none at all: `any_of(facts,humour,warning)`; `min=1,max=2` says how many there may be. With
+    `always=column` the name of the cell's column is one of them, and is always among what is answered.
 
-    With `always=column` the name of the cell's column is one of them, and is always among what is answered.
-
-    The code of an answer is a sum: 1 for the first label, 2 for the second, 4 for the third, and so on; 0 is none.
-    There are too many sums to tally, so there is no list of `codes`: what is counted is each label, which is a part of
-    the question, answered by no or yes. Raises InputError for no label or more than 60, a duplicated name, one with a
-    meaning of its own or with a semicolon, a `min` and `max` that cannot hold.
+    The code of an answer is a sum: 1 for the first label, 2 for the second, 4 for the third, and so on; 0 is none. What
+    is counted is each label, a part of the question, answered by no or yes. Raises InputError for no label or more than
+    60, a duplicated name, one with a meaning of its own or with a semicolon, a `min` and `max` that cannot hold.
     """
 
     kind: ClassVar[str] = "any_of"
@@ -342,7 +336,7 @@ class AnyOf(Question[int]):
     always: bool = False
 
     def __post_init__(self) -> None:
-        n, most = len(self.names), len(self.names) if self.max is None else self.max
+        n, most = len(self.names), self.most
         raise_first(
             (
                 (not 1 <= n <= MOST_LABELS, f"1 to {MOST_LABELS} labels are needed"),
@@ -395,11 +389,16 @@ class AnyOf(Question[int]):
             raise InputError(f"`{stored}` is not an answer here; expected a list of some of {', '.join(self.names)}")
         return self._code_of(_unique_places([self.names.index(name) for name in stored], self.names.__getitem__))
 
+    @property
+    def most(self) -> int:
+        """Number of labels that there may be at most."""
+        return len(self.names) if self.max is None else self.max
+
     def _code_of(self, chosen: set[int]) -> int:
-        most = len(self.names) if self.max is None else self.max
-        if not self.min <= len(chosen) <= most:
+        if not self.min <= len(chosen) <= self.most:
             n_chosen = f"{len(chosen)} label{'s' * (len(chosen) != 1)}"
-            raise InputError(f"{n_chosen}; expected {f'{self.min} to {most}' if self.min < most else most}")
+            limits = f"{self.min} to {self.most}" if self.min < self.most else self.most
+            raise InputError(f"{n_chosen}; expected {limits}")
         return sum(1 << at for at in chosen)
 
     def with_label(self, answer: int, name: str) -> int:
@@ -423,11 +422,9 @@ class AnyOf(Question[int]):
         return tuple(answer >> at & 1 for at in range(len(self.names)))
 
     def as_json(self) -> dict[str, Any]:
-        """`kind`, `choices` (the labels), of each its `keys`, `min`, `max`, and whether the column's name is `always`
-        among them.
-        """
-        most = len(self.names) if self.max is None else self.max
-        return {"kind": self.kind, **choices_with_keys(self.names), "min": self.min, "max": most, "always": self.always}
+        """`kind`, `choices` (the labels), of each its `keys`, `min`, `max`, `always` (the column's name is chosen)."""
+        limits = {"min": self.min, "max": self.most, "always": self.always}
+        return {"kind": self.kind, **choices_with_keys(self.names), **limits}
 
 
 def _unique_places(places: Sequence[int], name: Callable[[int], str]) -> set[int]:

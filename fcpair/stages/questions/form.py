@@ -45,18 +45,16 @@ class When(NamedTuple):
 class Form:
     """Questions that are answered together, in their order: `text: text(min_words=6); types: any_of(facts,humour)`.
 
-    An answer of a form is a dictionary: of each name, the answer of its question. Some questions may depend on an
-    earlier one (`abusive: one_of(yes,no); text: text() when abusive=yes`); the answer of one that is not asked is None.
-    Raises InputError for no question, a duplicated name, one that is not a word of ASCII letters, digits and `_`, or a
-    question that depends on no earlier `one_of(...)`, or on what is no answer to it.
+    An answer is a dictionary: of each name, the answer of its question; None of one that is not asked, as it depends on
+    an earlier one (`text: text() when abusive=yes`). Raises InputError for no question, a duplicated name, one that is
+    not a word of ASCII letters, digits and `_`, or a question that depends on no answer of an earlier `one_of(...)`.
     """
 
     questions: tuple[tuple[str, Question[Any]], ...]
     conditions: tuple[tuple[str, When], ...] = ()
 
     def __post_init__(self) -> None:
-        names = [name for name, _ in self.questions]
-        if not names:
+        if not (names := [name for name, _ in self.questions]):
             raise InputError("a form has at least one question")
         for name in names:
             if not _WORD.fullmatch(name):
@@ -125,8 +123,7 @@ class Form:
 
     def is_asked(self, name: str, answer: Answer) -> bool:
         """Return whether a question is asked, by what the ones before it were answered."""
-        when = dict(self.conditions).get(name)
-        if when is None:
+        if (when := dict(self.conditions).get(name)) is None:
             return True
         before = answer.get(when.question)
         return before is not None and self[when.question].store(before) in when.answers
@@ -145,9 +142,8 @@ class Form:
         return completed
 
     def read(self, cells: Mapping[str, str]) -> Answer:
-        """The answer that the cells of a row spell, each under the name of its question.
-
-        Raises InputError with all that is wrong: what a question refuses, a name without an answer or a question.
+        """The answer that the cells of a row spell, each under the name of its question. Raises InputError with all
+        that is wrong: what a question refuses, a name without an answer or a question.
         """
         return self._read_each(cells, lambda question, cell: question.read(cell))
 
@@ -170,16 +166,16 @@ class Form:
             try:
                 answer[name] = reader(question, values.get(name, ""))
             except InputError as error:
-                problem = str(error) if name in values else say("an answer is missing")
-                is_alone = len(self.questions) == 1
-                problems.append(problem if is_alone else say("%(place)s: %(what)s", place=name, what=problem))
+                what, is_alone = str(error) if name in values else say("an answer is missing"), len(self.questions) == 1
+                problems.append(what if is_alone else say("%(place)s: %(what)s", place=name, what=what))
         if problems:
             raise InputError(join(problems, "; "))
         return answer
 
     def store(self, answer: Answer) -> str:
         """The answer as the study keeps it: JSON, with the names in the order of the form, and texts verbatim."""
-        return _to_json({name: _apply(question.store, answer[name]) for name, question in self.questions})
+        stored = {name: _apply(question.store, answer[name]) for name, question in self.questions}
+        return json.dumps(stored, ensure_ascii=False, separators=(",", ":"))
 
     def load(self, stored: str) -> Answer:
         """The answer that `store` gave."""
@@ -193,7 +189,8 @@ class Form:
 
     def key(self, answer: Answer) -> str:
         """The same string for answers that are the same, by which a round keeps each distinct one once."""
-        return _to_json({name: _apply(question.key, answer[name]) for name, question in self.questions})
+        keys = {name: _apply(question.key, answer[name]) for name, question in self.questions}
+        return json.dumps(keys, ensure_ascii=False, separators=(",", ":"))
 
     def names(self, answer: Answer) -> dict[str, str]:
         """The answer as people read it, question by question; empty where one was not asked."""
@@ -216,10 +213,8 @@ class Form:
         return tuple(chain.from_iterable(codes))
 
     def as_json(self) -> list[dict[str, Any]]:
-        """JSON that a page needs to ask the form: of each question its `name`, what the question says of itself, and
-        `when` it is asked: by the `answers` to a `question` before it.
-        """
-        when = {name: {"when": one._asdict()} for name, one in self.conditions}
+        """JSON that a page needs: of each question its `name`, its own JSON, and `when` it is asked (see `When`)."""
+        when = {name: {"when": condition._asdict()} for name, condition in self.conditions}
         return [{"name": name, **question.as_json(), **when.get(name, {})} for name, question in self.questions]
 
 
@@ -239,20 +234,13 @@ def _apply(function: Callable[[Any], Any], answer: Any) -> Any:
     return None if answer is None else function(answer)
 
 
-def _to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 _ALL: tuple[type[OneOf] | type[AnyOf] | type[Scale] | type[Text], ...] = (*(OneOf, AnyOf, Scale), *(Text, Edit, Curate))
 KINDS = {kind.kind: kind for kind in _ALL}
 
 
 def parse_question(text: str, *, is_stored: bool = False) -> Question[Any]:
-    """The question that is printed so: `one_of(no,unsure?,yes+)`, `any_of(a,b)`, `scale(1,5,0.5)`, `text()`, `edit()`,
-    `curate(rude)`.
-
-    One that a study keeps may be what a new one may not (`Question.check_new`). Raises InputError for no such kind or
-    option, something that cannot be read, a question that cannot be asked.
+    """The question that is printed so, such as `one_of(no,unsure?,yes+)`; one that a study keeps may be what a new one
+    may not (`Question.check_new`). Raises InputError for no such kind or option, or what cannot be read or asked.
     """
     try:
         word, items = read_call(text)
@@ -267,10 +255,8 @@ def parse_question(text: str, *, is_stored: bool = False) -> Question[Any]:
 
 
 def part_codes(question: Question[Any] | Form, stored: Sequence[Any]) -> Ints:
-    """The codes of answers in each part of a question or a form, shape `(n_answers, n_parts)`.
-
-    `stored` has the distinct answers of a round, as `asked.store` gave them; None stands for no answer, which has -1 in
-    every part. A judgement points at one of them, so that `part_codes(asked, stored)[answers]` has a row for each.
+    """The codes of answers in each part of a question or a form, shape `(n_answers, n_parts)`; -1 for None, no answer.
+    `stored` has the distinct answers of a round, as `asked.store` gave them, at one of which each judgement points.
     """
     parts = question.parts()
     nothing = (NO_CODE,) * len(parts)
@@ -279,7 +265,5 @@ def part_codes(question: Question[Any] | Form, stored: Sequence[Any]) -> Ints:
 
 
 def numbers(question: Closed, codes: Ints) -> Floats:
-    """The number of each code of a closed question, of the shape of `codes`; NaN for -1. They are what the interval
-    distance is taken from: the values of a scale, else the codes themselves.
-    """
+    """The number of each code of a closed question, of the shape of `codes`, for the interval distance; NaN for -1."""
     return np.where(codes == NO_CODE, np.nan, np.asarray(question.numbers)[np.searchsorted(question.codes, codes)])

@@ -1,6 +1,5 @@
-"""The closed questions of labelling and validating: tables in recipes, words in files, what tiers need and can hold.
-
-And questions as people read them: the names that a study has, wordings held against these, and forms with wordings.
+"""The closed questions of labelling and validating, what tiers need and can hold; and questions as people read them:
+the names that a study has, wordings held against these, and forms with wordings.
 """
 
 from __future__ import annotations
@@ -26,10 +25,7 @@ DISAGREE, AGREE = VERDICT.codes
 
 
 def need_tiers(question: Question[Any]) -> Closed:
-    """The question; InputError, with the reason, unless its answers can decide cells, of which tiers can be made.
-
-    A question that is only asked, as in a survey, need not be so: `one_of(yes,no,decline?)` has no positive choice.
-    """
+    """The question; InputError, with the reason, unless its answers can decide cells, of which tiers can be made."""
     if not isinstance(question, Closed):
         raise InputError.say(
             "`%(question)s` cannot decide a cell for tiers; expected one_of(...) or scale(...)",
@@ -61,9 +57,7 @@ def _tier_problems(choices: Sequence[Choice]) -> Iterator[tuple[bool, str]]:
 
 
 def read_labels(text: str) -> Closed:
-    """The question of labels from its printed form, `one_of(no,unsure?,yes+)`; InputError also for what `need_tiers`
-    refuses.
-    """
+    """The question of labels from its printed form; InputError also for what `need_tiers` refuses."""
     return need_tiers(parse_question(text))
 
 
@@ -88,10 +82,8 @@ def read_choices(tables: Sequence[dict[str, Any]]) -> OneOf:
 
 
 def grades_of(question: Closed) -> dict[int, int] | None:
-    """The grade of each definite answer, by its code, 0 the least; None where the answers are no grades.
-
-    They are where two or more answers are positive and all of these stand on one side of the others, as on a scale of
-    five points. A grade is how far a code is from that of the worst answer.
+    """The grade of each definite answer, by its code, 0 the worst; None where the answers are no grades: unless two or
+    more are positive, all on one side of the others, as on a scale of five points.
     """
     definite, positive = question.definite, set(question.positive)
     others = [code for code in definite if code not in positive]
@@ -99,9 +91,7 @@ def grades_of(question: Closed) -> dict[int, int] | None:
         return None
     if min(positive) > max(others):
         return {code: code - min(definite) for code in definite}
-    if max(positive) < min(others):
-        return {code: max(definite) - code for code in definite}
-    return None
+    return {code: max(definite) - code for code in definite} if max(positive) < min(others) else None
 
 
 def positive_names(question: Closed) -> list[str]:
@@ -138,8 +128,8 @@ def outcome_reader(question: Closed) -> Callable[[str], int]:
 def check_own_tiers(
     tiers: Mapping[str, Any], question: Question[Any], *, n_people: int | None = None, is_validated: bool = True
 ) -> None:
-    """Raise InputError, with all reasons, where a tier of `Partition.own_tiers` can hold no pair. `n_people` label at
-    most; None where anybody may.
+    """Raise InputError, with all reasons, where a tier of `Partition.own_tiers` can hold no pair labelled by
+    `n_people`.
     """
     problems: list[str] = []
     names = [question[code].name for code in question.definite] if isinstance(question, Closed) else []
@@ -213,8 +203,8 @@ def _option_names(question: dict[str, Any]) -> list[str]:
 
 
 def with_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> list[dict[str, Any]]:
-    """A form as pages need it (`Form.as_json`), with `text` and `help` of each question that has them, and `texts` and
-    `helps` beside the names of options that have any, None for those without.
+    """A form as pages need it, with `text` and `help` of each question, and `texts` and `helps` of options that have
+    any.
     """
 
     def of_options(question: str, names: Sequence[str]) -> dict[str, Any]:
@@ -224,12 +214,10 @@ def with_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> list[d
 
     worded = []
     for question in form:
-        name = question["name"]
-        worded_question = question | present_parts(words.question(grid, name))
-        worded_question |= of_options(name, question.get("choices") or question.get("reasons") or [])
+        name, options = question["name"], question.get("choices") or question.get("reasons") or []
+        worded.append(question | present_parts(words.question(grid, name)) | of_options(name, options))
         if acts := question.get("acts"):
-            worded_question["acts"] = acts | of_options(name, acts["choices"])
-        worded.append(worded_question)
+            worded[-1]["acts"] = acts | of_options(name, acts["choices"])
     return worded
 
 

@@ -1,12 +1,9 @@
 """Values whose printed name can be read back: `bm25(k1=1.5,b=0.75)`, `NDCG@10`, `one_of(no,unsure?,yes+)`.
 
 A name is `word`, `word:of`, `word(option=value,...)` or both; a value that holds one of `,()="` stands in double
-quotes, with a backslash before a quote or a backslash. Behind the colon `=` may stand without them, as in the names of
-runs that an evaluation wrote.
-
-A question has items in its brackets. An item is a name or `name=value`, which the signs `?` and `+` may follow. A name
-or a value that consists of ASCII letters, digits, `_`, `-` and `.` is written as it is. Any other is written as a JSON
-string: in double quotes, with a backslash before each quote and each backslash in it.
+quotes, with a backslash before a quote or a backslash. Behind the colon `=` may stand without them. A question has
+items in its brackets: a name or `name=value`, which the signs `?` and `+` may follow, JSON strings unless they consist
+of ASCII letters, digits, `_`, `-` and `.`.
 """
 
 from __future__ import annotations
@@ -48,9 +45,7 @@ def quote_name(name: str) -> str:
 
 
 def read_call(text: str) -> tuple[str, list[Item]]:
-    """The word and the items of a printed form; InputError without a word with brackets, or for what is no item in
-    them.
-    """
+    """The word and the items of a printed form; InputError without a word with brackets, or for other contents."""
     if not (call := _CALL.fullmatch(text)):
         raise InputError("expected a word and brackets, such as `one_of(no,yes+)` or `text()`")
     items = match_series(_ITEM, call[2], _EXPECTED) if call[2].strip() else ()
@@ -58,9 +53,7 @@ def read_call(text: str) -> tuple[str, list[Item]]:
 
 
 def match_series(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
-    """The matches of a pattern that follow one another from the beginning of a text to its end; InputError for anything
-    else.
-    """
+    """The matches of a pattern that follow one another from the beginning of a text to its end; else InputError."""
     at = 0
     while at < len(text):
         if not (match := pattern.match(text, at)):
@@ -78,9 +71,7 @@ def plain_names(items: Iterable[Item]) -> Iterator[str]:
 
 
 def take_options(items: Iterable[Item], allowed: Sequence[str]) -> tuple[list[Item], dict[str, str]]:
-    """The items that are not options, and the options (`name=value`); InputError for an unknown one, or one given
-    twice.
-    """
+    """The items that are not options, and the options (`name=value`); InputError for an unknown or repeated one."""
     rest, options = [], {}
     for item in items:
         if item.value is None:
@@ -124,10 +115,8 @@ _NEEDS_QUOTES = re.compile(r'[,()="\\]|^\s|\s$|^$')
 
 @dataclass(frozen=True)
 class NamedValue:
-    """A frozen value that prints as its name.
-
-    A field `of` stands behind the colon, those in `outside_brackets` where the class itself puts them, all others in
-    brackets.
+    """A frozen value that prints as its name. A field `of` stands behind the colon, those in `outside_brackets` where
+    the class itself puts them, all others in brackets.
     """
 
     word: ClassVar[str]
@@ -182,14 +171,11 @@ def _quote(text: str) -> str:
 
 
 def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -> Any:
-    """Read a name that one of the classes in `classes`, by their words, prints.
-
-    Raises InputError for no such word or option (with the nearest known one), an option that is missing, twice or of
-    the wrong kind, brackets that do not match.
+    """Read a name that one of the classes in `classes`, by their words, prints. Raises InputError for no such word or
+    option (with the nearest one), an option that is missing, twice or of the wrong kind, brackets that do not match.
     """
     place = f"{what} `{text}`"
-    head = _HEAD.fullmatch(text)
-    if not head:
+    if not (head := _HEAD.fullmatch(text)):
         raise InputError.say(
             "%(place)s cannot be read; expected a name such as %(names)s", place=place, names=list(classes)
         )
@@ -213,8 +199,7 @@ def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -
     if of is not None:
         option_texts["of"] = of
     values = {name: _parse_value(place, name, value, hints[name], classes) for name, value in option_texts.items()}
-    missing = [item.name for item in fields(cls) if item.name not in values and is_required(item)]
-    if missing:
+    if missing := [item.name for item in fields(cls) if item.name not in values and is_required(item)]:
         shown = f"{cls.word}:NAME" if missing[0] == "of" else f"{cls.word}({missing[0]}=...)"
         raise InputError(f"{place}: something is missing; expected {shown}")
     try:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 from fcpair.errors import InputError, suggest_name
 from fcpair.sentences import Id, mark, say_number
 from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name, identity
-from fcpair.stages.questions.base import SKIP, Part, Question, choices_with_keys
+from fcpair.stages.questions.base import SKIP, Question, choices_with_keys
 from fcpair.stages.questions.closed import all_distinct, name_problems, place_reader, raise_first
 from fcpair.stages.questions.named_values import Item, parse_whole_number, plain_names, take_options
 from fcpair.values import is_blank
@@ -28,20 +28,14 @@ def words_of(text: str) -> list[str]:
 
 
 def n_words(text: str) -> int:
-    r"""The number of words of a text (`words_of`).
-
-    A page counts the same with `(text.match(/\S+/g) || []).length`. NFC and stripping do not change the number, and a
-    zero-width non-joiner, which Persian has inside words, does not divide one.
-    """
+    r"""The number of words of a text (`words_of`), the same as that of a page: `(text.match(/\S+/g) || []).length`."""
     return len(words_of(text))
 
 
 @dataclass(frozen=True)
 class Text(Question[str]):
-    """A text that is written: `text(min_words=6,max_words=60)`.
-
-    An answer is the text verbatim. Two are the same answer where they are the same text (`identity`).
-    With `min_words=0` the text may be left empty; without `max_words` it may have any length.
+    """A text that is written: `text(min_words=6,max_words=60)`; with `min_words=0` it may be left empty. An answer is
+    the text verbatim; two are the same where they have the same `identity`.
     """
 
     kind: ClassVar[str] = "text"
@@ -129,14 +123,6 @@ class Text(Question[str]):
         """The text that the answer adds to the study, verbatim; None where it is empty."""
         return None if is_blank(answer) else answer
 
-    def parts(self) -> tuple[Part, ...]:
-        """None; `no_parts_reason` says why."""
-        return ()
-
-    def part_codes(self, answer: str) -> tuple[int, ...]:
-        """None."""
-        return ()
-
     def as_json(self) -> dict[str, Any]:
         """`kind`, `min_words` and `max_words` (None: no limit)."""
         return {"kind": self.kind, "min_words": self.min_words, "max_words": self.max_words}
@@ -148,10 +134,6 @@ class Edit(Text):
 
     kind: ClassVar[str] = "edit"
 
-    def is_unchanged(self, answer: str, given_text: str) -> bool:
-        """Return whether the text is the given one still."""
-        return identity(answer) == identity(given_text)
-
     def reason(self, answer: str) -> str | None:
         """The reason why the text is rejected; None where it is kept, as always here."""
         return None
@@ -160,7 +142,7 @@ class Edit(Text):
         """Act of an answer on the given text: accepted, edited or rejected."""
         if self.reason(answer) is not None:
             return REJECTED
-        return ACCEPTED if self.is_unchanged(answer, given_text) else EDITED
+        return ACCEPTED if identity(answer) == identity(given_text) else EDITED
 
 
 ACTS = ("Accept", "Edit", "Reject")  # as a page offers them
@@ -173,9 +155,8 @@ _REJECTS = re.compile(rf"\s*{REJECT}\s*:(.*)", re.DOTALL | re.IGNORECASE)
 class Curate(Edit):
     """A given text that is kept or rejected: `curate(off_topic,wrong_facts,rude,min_words=3,max_words=50)`.
 
-    An answer is the kept text verbatim, which may be the given one still, or `reject: REASON` with one of the reasons.
-    So no text begins with `reject:`. What is rejected adds no text to the study, and limits of words are not about it.
-    Raises InputError for no reason, a duplicated name, one with a meaning of its own, limits that cannot be.
+    An answer is the kept text verbatim, or `reject: REASON` with one of the reasons, to which limits of words do not
+    apply. Raises InputError for no reason, a duplicated name, one with a meaning of its own, limits that cannot be.
     """
 
     kind: ClassVar[str] = "curate"
@@ -206,11 +187,9 @@ class Curate(Edit):
 
     def read(self, cell: str) -> str:
         """The text as it stands there, or what `reject: REASON` says; raises InputError also for no such reason."""
-        rejection = _REJECTS.fullmatch(cell)
-        if rejection is None and fold_name(cell) != REJECT:
+        if (rejection := _REJECTS.fullmatch(cell)) is None and fold_name(cell) != REJECT:
             return super().read(cell)
-        reason = rejection[1].strip() if rejection else ""
-        if not reason:
+        if not (reason := rejection[1].strip() if rejection else ""):
             raise InputError(
                 f"a rejection needs its reason; expected `{_PREFIX}REASON` with one of {', '.join(self.reasons)}"
             )

@@ -1,7 +1,5 @@
-"""Agreement of annotators: figures for every two annotators, their summary, and figures over all labels.
-
-Cautions say in which studies its intervals hold less often than they say. Bins of a scale are ranges of its numbers
-that count as one class.
+"""Agreement of annotators: figures for every two annotators, their summary, and figures over all labels; also on bins,
+ranges of a scale's numbers that count as one class. Cautions say where intervals hold less often than they say.
 """
 
 from __future__ import annotations
@@ -30,8 +28,6 @@ from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of
 from fcpair.stages.stats.rating_counts import Overlap
 
 LABEL_COLUMNS = ("cell_id", "hs_id", "cn_id", "annotator", "code")
-
-
 FRAME_COLUMNS = ("figure", "annotators", "value", "low", "high", "n", "undefined", "note")
 BLOCK_COLUMNS = ("part", "of", *FRAME_COLUMNS)
 
@@ -40,10 +36,9 @@ BLOCK_COLUMNS = ("part", "of", *FRAME_COLUMNS)
 class Agreement(Result):
     """All agreement figures of a study, with what they were computed with and what they rest on.
 
-    `classes` are the names of the answers, in the order of their codes; `n_pairs` have a label, `n_overlapped` two
-    or more. With `indefinite="drop"` the indefinite labels are in none of these counts. `on_bins` has the same as
-    `subsets`, unweighted, where the numbers of each of `bins` are one class; both are empty without `options.bins`.
-    `cautions` say why intervals may hold less often than they say.
+    `classes` are the names of the answers, in the order of their codes; `n_pairs` have a label, `n_overlapped` two or
+    more. `on_bins` has the same as `subsets`, unweighted, where the numbers of each of `bins` are one class. `cautions`
+    say why intervals may hold less often than they say.
     """
 
     options: Agree
@@ -92,18 +87,16 @@ class Agreement(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON."""
-        values = asdict(self)
-        for name in ("sides", *(() if self.bins else ("bins", "on_bins"))):
-            del values[name]
+        left_out = ("sides",) if self.bins else ("sides", "bins", "on_bins")
+        values = {name: value for name, value in asdict(self).items() if name not in left_out}
         options = {name: value for name, value in values["options"].items() if value not in (None, ())}
         return values | {"options": options}
 
 
 @dataclass(frozen=True, repr=False)
 class AgreementBlock(Result):
-    """Agreement on one part of a round: on all pairs, or on those of one column or row, whose text is `of`.
-
-    `part` is named as in `Form.parts`. Where there is nothing to agree on, `agreement` is None, `undefined` says why.
+    """Agreement on one part of a round, named as in `Form.parts`: on all pairs, or on those of one column or row, whose
+    text is `of`. Where there is nothing to agree on, `agreement` is None, `undefined` says why.
     """
 
     part: str
@@ -147,15 +140,13 @@ def compute_agreement(
     """All agreement figures on labels as the annotators gave them, before adjudication.
 
     `labels` has one row per current judgement: `cell_id`, `hs_id`, `cn_id` (int), `annotator` (str) and `code`
-    (int, of `question`), at most one per pair and annotator; skips are not in it. Raises InputError where it is not so.
+    (int, of `question`), at most one per pair and annotator, no skips. Raises InputError where it is not so.
 
-    `subsets` has an entry for every two annotators who share a pair, whoever else labelled it, so a pair with three
-    labels is in three of them. `summary` is their mean kappa, its sample standard deviation (n - 1) and the mean
-    weighted by n; the same three on bins of a scale follow, where `options` has bins. `pooled` is over all pairs with
-    two or more labels. Intervals leave out one HS, CN or annotator at a time (see `jackknife_intervals.py`); those of
-    `subsets` and `on_bins`, which are about two people, never leave out an annotator.
-    `sides` says what HS and CN are called in notes, and whether all pairs are of one row or column. A figure that is
-    undefined has no value and says why.
+    `subsets` has an entry for every two annotators who share a pair, whoever else labelled it. `summary` is their mean
+    kappa, its sample standard deviation (n - 1) and the mean weighted by n; then the same three on bins, if `options`
+    has some. `pooled` is over all pairs with two or more labels. Intervals leave out one HS, CN or annotator at a time
+    (see `jackknife_intervals.py`), but those of `subsets` and `on_bins` no annotator. `sides` says what HS and CN are
+    called in notes, and whether all pairs are of one row or column. An undefined figure has no value and says why.
     """
     options = options or Agree()
     _check_labels(labels, question)
@@ -163,11 +154,8 @@ def compute_agreement(
     labels = labels.loc[labels["code"].isin(codes)]
     overlap, names = _find_overlap(labels, codes)
     subsets = Subsets(overlap, options.weights)
-    bins = parse_bins(question, options.bins) if options.bins else None
-    on_bins = None
-    if bins:
-        merged = replace(overlap, n_classes=int(bins.bin_of.max()) + 1, klass=bins.bin_of[overlap.klass])
-        on_bins = Subsets(merged, "none")
+    bins, bin_of = parse_bins(question, options.bins) if options.bins else ((), codes)
+    on_bins = Subsets(replace(overlap, n_classes=len(bins), klass=bin_of[overlap.klass]), "none") if bins else None
     coefficients = coefficients_of(question.distance, numbers(question, codes))
     return Agreement(
         options=options,
@@ -182,16 +170,14 @@ def compute_agreement(
         ),
         pooled=pooled_figures(overlap, options.intervals, options.level, coefficients, sides),
         sides=sides,
-        bins=bins.names if bins else (),
+        bins=bins,
         on_bins=subset_figures(on_bins, names, options.level, sides, on_bins=True) if on_bins else (),
-        cautions=find_cautions(overlap, [choice.name for choice in classes], sides),
+        cautions=tuple(find_cautions(overlap, [choice.name for choice in classes], sides)),
     )
 
 
 def find_overlap(labels: pd.DataFrame, question: Closed) -> Overlap:
-    """The labels of the pairs with two or more, whose classes are all answers in the order of their codes; `labels` is
-    as in `compute_agreement`, and checked as there.
-    """
+    """The labels of the pairs with two or more, in all classes; `labels` is as `compute_agreement` checks it."""
     _check_labels(labels, question)
     return _find_overlap(labels, np.asarray(question.codes))[0]
 
@@ -215,14 +201,12 @@ def part_agreements(
     """Compute the agreement on each part of a form, in its order; a question without parts says why it has none.
 
     `answers` has one row per current judgement: `cell_id`, `hs_id`, `cn_id` (of the row and of the column, int),
-    `annotator` (str) and `answer` (int), which row of `codes` it is. `codes`, shape (n_answers, n_parts), are those of
-    `answer_arrays.part_codes`; answers in which a question was not asked do not count for it. With `texts`, which has
-    the text of each column or row by its id, every part has a block for each of them; `options.blocks` says which side
-    they are of, and intervals are for new texts of the other one. With `options.metadata`, `texts` has a value for each
-    id instead, and every part a block for each value, in alphabetical order, with intervals for new texts of both
-    sides. `names` says what a row and a column is called in notes.
-    `options.bins` are for the scales of the form; raises InputError where there is none, and where they are not those
-    of one.
+    `annotator` (str) and `answer` (int), which row it is of `codes`, those of `form.part_codes`, (n_answers, n_parts);
+    answers in which a question was not asked do not count for it. With `texts`, which has the text of each column or
+    row by its id, every part has a block for each of them; `options.blocks` says which side they are of, and intervals
+    are for new texts of the other one. With `options.metadata`, `texts` has a value for each id instead, and every part
+    a block for each value, in alphabetical order, with intervals for new texts of both sides. `names` says what a row
+    and a column is called in notes. Raises InputError for `options.bins` that are not those of every scale of the form.
     """
     options, at, blocks = options or Agree(), 0, []
     check_bins(form, options.bins)
@@ -251,10 +235,8 @@ def part_agreements(
 
 
 def compute_alpha(labels: Mapping[str, Ints], question: Closed, options: Agree, sides: Sides = HS_AND_CN) -> Figure:
-    """The alpha of `compute_agreement`, and nothing else.
-
-    `labels` are the columns of its labels as arrays; `annotator` has numbers in the order of the names. Those of pairs
-    with one label change nothing. They are not checked.
+    """The alpha of `compute_agreement` alone. `labels` are the columns of its labels as arrays, not checked;
+    `annotator` has numbers in the order of the names. Those of pairs with one label change nothing.
     """
     _, codes = _classes_of(question, options)
     rows = np.flatnonzero(np.isin(labels["code"], codes))
@@ -287,21 +269,18 @@ def _check_labels(labels: pd.DataFrame, question: Closed) -> None:
         raise InputError(f"labels lack the columns {', '.join(missing)}; expected {', '.join(LABEL_COLUMNS)}")
     if empty := [name for name in LABEL_COLUMNS if labels[name].isna().any()]:
         raise InputError(f"labels have empty cells in {', '.join(empty)}; omit pairs without a judgement")
-    unknown_codes = labels.loc[~labels["code"].isin(question.codes)]
-    if len(unknown_codes):
+    if len(unknown_codes := labels.loc[~labels["code"].isin(question.codes)]):
         codes = ", ".join(map(str, unknown_codes["code"].unique()[:5]))
         raise InputError(
             f"labels have codes that the scheme lacks ({codes}), as on pairs {_some_pairs(unknown_codes)}; "
             f"expected {', '.join(map(str, question.codes))}"
         )
-    duplicated = labels.loc[labels.duplicated(["cell_id", "annotator"])]
-    if len(duplicated):
+    if len(duplicated := labels.loc[labels.duplicated(["cell_id", "annotator"])]):
         raise InputError(
             f"labels have two rows of one annotator on pairs {_some_pairs(duplicated)}; give only the current judgement"
         )
     places = labels[["cell_id", "hs_id", "cn_id"]].drop_duplicates()
-    duplicated = places.loc[places.duplicated("cell_id")]
-    if len(duplicated):
+    if len(duplicated := places.loc[places.duplicated("cell_id")]):
         raise InputError(f"labels give one cell_id several hs_id or cn_id: pairs {_some_pairs(duplicated)}")
 
 
@@ -318,15 +297,12 @@ COMMON = 0.9  # the share of labels of one class
 LEVEL = Written("95 %")
 
 
-def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AND_CN) -> tuple[Sentence, ...]:
-    """Reasons why intervals may hold less often than they say; docs/reference/stages/07-agree.md has what was measured.
-
-    Three things can be seen in the labels on overlapping pairs: that these lie unevenly on a side, that few texts of a
-    side differ strongly (in camps or not), and that nearly all labels are of one class.
+def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AND_CN) -> Iterator[Sentence]:
+    """Yield the reasons why intervals may hold less often than they say, as docs/reference/stages/07-agree.md has it
+    measured: the overlap is uneven on a side, few texts of a side differ strongly, nearly all labels are of one class.
     """
     if not len(overlap.pair):
-        return ()
-    cautions = []
+        return
     common = int(np.bincount(overlap.klass).argmax())
     is_common = overlap.klass == common
     n_labels = np.bincount(overlap.pair)
@@ -337,43 +313,36 @@ def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AN
         n = len(np.unique(text))
         word, n_effective = sides.cluster_name(side, 2), effective_number(text)
         if n_effective < EVEN * n:
-            cautions.append(
-                say(
-                    "the overlap is spread unevenly over %(number)s %(side)s, as if over %(figure)s: %(level)s "
-                    "intervals contained the true value in as few as %(least)s of 100 simulated studies like this",
-                    number=n,
-                    side=word,
-                    figure=Written(f"{n_effective:.1f}"),
-                    level=LEVEL,
-                    least=90,
-                )
+            yield say(
+                "the overlap is spread unevenly over %(number)s %(side)s, as if over %(figure)s: %(level)s "
+                "intervals contained the true value in as few as %(least)s of 100 simulated studies like this",
+                number=n,
+                side=word,
+                figure=Written(f"{n_effective:.1f}"),
+                level=LEVEL,
+                least=90,
             )
         if n < FEW_TEXTS and (explained := intraclass_correlation(share, text)) > STRONG:
-            cautions.append(
-                say(
-                    "the %(number)s %(side)s differ strongly, and explain %(share)s of which pairs are %(answer)s: "
-                    "%(level)s intervals contained the true value in as few as %(least)s of 100 simulated studies like "
-                    "this",
-                    number=n,
-                    side=word,
-                    share=Written(f"{100 * explained:.0f} %"),
-                    answer=Answer(classes[common]),
-                    level=LEVEL,
-                    least=76,
-                )
-            )
-    if is_common.mean() > COMMON:
-        cautions.append(
-            say(
-                "%(share)s of the labels are %(answer)s, and kappas rest on the few others: %(level)s intervals "
-                "contained the true value in as few as %(least)s of 100 simulated studies like this",
-                share=Written(f"{100 * is_common.mean():.0f} %"),
+            yield say(
+                "the %(number)s %(side)s differ strongly, and explain %(share)s of which pairs are %(answer)s: "
+                "%(level)s intervals contained the true value in as few as %(least)s of 100 simulated studies like "
+                "this",
+                number=n,
+                side=word,
+                share=Written(f"{100 * explained:.0f} %"),
                 answer=Answer(classes[common]),
                 level=LEVEL,
-                least=87,
+                least=76,
             )
+    if is_common.mean() > COMMON:
+        yield say(
+            "%(share)s of the labels are %(answer)s, and kappas rest on the few others: %(level)s intervals "
+            "contained the true value in as few as %(least)s of 100 simulated studies like this",
+            share=Written(f"{100 * is_common.mean():.0f} %"),
+            answer=Answer(classes[common]),
+            level=LEVEL,
+            least=87,
         )
-    return tuple(cautions)
 
 
 def effective_number(text: Ints) -> float:
@@ -383,11 +352,9 @@ def effective_number(text: Ints) -> float:
 
 
 def intraclass_correlation(share: Floats, text: Ints) -> float:
-    """The intraclass correlation of pairs with the same text, at most 1, by analysis of variance.
-
-    `share` is that of each pair's labels of a class, `text` the number of its text, from 0, both `(n_pairs,)`. 0 where
-    it is undefined (no two pairs of one text, a single text, no variance), and where an F test has p above 0.01, as
-    with few pairs of a text it is large by chance. Source: Donner (1986), DOI 10.2307/1403259.
+    """The intraclass correlation of pairs with the same text, at most 1, by analysis of variance: Donner (1986), DOI
+    10.2307/1403259. `share` is that of each pair's labels of a class, `text` the number of its text, from 0, both
+    `(n_pairs,)`. 0 where it is undefined, and where an F test has p above 0.01.
     """
     n_each = np.bincount(text)
     n, k = len(text), int(np.count_nonzero(n_each))
@@ -405,21 +372,12 @@ def intraclass_correlation(share: Floats, text: Ints) -> float:
 _BIN = re.compile(r"\s*\[?\s*([+-]?[\d.,٫]+)\s*[-–]\s*([+-]?[\d.,٫]+)\s*\]?\s*")
 
 
-@dataclass(frozen=True)
-class Bins:
-    """The bins of a scale, ascending: what they are called, and the bin, from 0, of each code of the scale,
-    `(n_codes,)`.
-    """
+def parse_bins(question: Closed, bin_texts: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+    """Read bins of a scale that are written `1-2`, each from its first number to its last, both of them in it.
 
-    names: tuple[str, ...]
-    bin_of: Ints
-
-
-def parse_bins(question: Closed, bin_texts: Sequence[str]) -> Bins:
-    """The bins that are written `1-2`, each from its first number to its last, both of them in it.
-
-    Raises InputError for a question that is no scale, fewer than two bins, one that cannot be read, is not on the scale
-    or ends before it begins, two that overlap, a number of the scale that is in none.
+    Returns their names, ascending, and the bin, from 0, of each code of the scale, `(n_codes,)`. Raises InputError for
+    a question that is no scale, fewer than two bins, one that cannot be read, is not on the scale or ends before it
+    begins, two that overlap, a number of the scale that is in none.
     """
     if not isinstance(question, Scale):
         raise InputError(f"bins are for numbers on a scale, and this asks {question}")
@@ -434,7 +392,7 @@ def parse_bins(question: Closed, bin_texts: Sequence[str]) -> Bins:
     if (bin_of < 0).any():
         missing = ", ".join(question[int(code)].name for code in np.flatnonzero(bin_of < 0)[:5])
         raise InputError(f"no bin has {missing}; expected bins that cover the scale from {question.range}")
-    return Bins(tuple(_bin_name(question, bin_) for bin_ in ends), bin_of)
+    return tuple(_bin_name(question, bin_) for bin_ in ends), bin_of
 
 
 def check_bins(form: Form, bin_texts: Sequence[str]) -> None:
@@ -459,8 +417,7 @@ def drop_unfit_bins(form: Form, options: Agree) -> Agree:
 
 
 def _parse_ends(scale: Scale, bin_text: str) -> tuple[int, int]:
-    match = _BIN.fullmatch(bin_text)
-    if not match:
+    if not (match := _BIN.fullmatch(bin_text)):
         raise InputError(f"bin `{bin_text}` cannot be read; expected its first and its last number, such as 1-2")
     try:
         first, last = (scale.read(end) for end in match.groups())

@@ -1,11 +1,7 @@
 """Parts of every interval at 95 %: its ends or why there are none, Student's reach, and intervals by drawing.
 
-Drawn are means over a few HS, by a Bayesian bootstrap, and percentiles of any figure.
-
-Student's t and the F distribution rest on the incomplete beta function. scipy has these, but its special functions
-cost 28 MB and 0.1 s or more to load, which the process of the lead's pages would need for a quantile of t (agreement)
-and a tail of F (whether pairs of a text are alike). The standard library has the normal distribution alone. A test
-compares ours with scipy's.
+scipy has Student's t and the F distribution, but takes 28 MB and 0.1 s or more to load, which the process of the lead's
+pages would need for a quantile and a tail; so both are here, on the incomplete beta function. A test compares them.
 """
 
 from __future__ import annotations
@@ -45,25 +41,22 @@ def t_reach(df: float, error: float, level: float = LEVEL) -> float:
 
 
 def interval_within(value: float, reach: float, low: float, high: float) -> Interval:
-    """The interval of a value that lies between `low` and `high`, which it does not pass.
+    """The interval of a value that lies between `low` and `high`; none for a value at a bound.
 
     Fisher's z of the value, scaled to (-1, 1), reaches as far to each side as `reach` is by the delta method: Fisher
-    (1921), Metron 1, 3-32. Where a bound is infinite, the value itself does. There is none for a value at a bound.
+    (1921), Metron 1, 3-32. Where a bound is infinite, the value itself does.
     """
     if not (isfinite(low) and isfinite(high)):
         return Interval(value - reach, value + reach)
     middle, half = (low + high) / 2, (high - low) / 2
-    scaled = (value - middle) / half
-    if abs(scaled) >= 1:
+    if abs(scaled := (value - middle) / half) >= 1:
         return Interval(note=say("no interval, as it is at its bound"))
     z, z_reach = atanh(scaled), reach / half / (1 - scaled**2)
     return Interval(middle + half * tanh(z - z_reach), middle + half * tanh(z + z_reach))
 
 
 def wilson_intervals(n_yes: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Wilson's intervals at 95 % of shares, `n_yes` of `n` (1 or more), elementwise: DOI
-    10.1080/01621459.1927.10502953.
-    """
+    """Wilson's intervals at 95 % of shares, `n_yes` of `n` (1 or more): DOI 10.1080/01621459.1927.10502953."""
     from statsmodels.stats.proportion import proportion_confint
 
     yes, total = np.asarray(n_yes), np.asarray(n)
@@ -94,9 +87,8 @@ MANY = 1_000  # degrees of freedom from which four terms of the asymptotic serie
 
 
 def incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
-    """The regularized incomplete beta function I_x(a, b) for `a`, `b` > 0 and `x` in [0, 1], of which `rest` is 1 - x.
-
-    By the continued fraction of DLMF 8.17.22, https://dlmf.nist.gov/8.17, evaluated by Lentz's method.
+    """The regularized incomplete beta function I_x(a, b) for `a`, `b` > 0 and `x` in [0, 1], of which `rest` is 1 - x:
+    the continued fraction of DLMF 8.17.22, https://dlmf.nist.gov/8.17, by Lentz's method.
     """
     if x <= 0 or rest <= 0:
         return float(x > 0)
@@ -125,10 +117,8 @@ def f_tail(df1: float, df2: float, value: float) -> float:
 
 
 def t_quantile(df: float, p: float) -> float:
-    """The quantile of Student's t at `p` in (0.5, 1); NaN unless `df`, the degrees of freedom, is above 0.
-
-    From `MANY` on by Abramowitz and Stegun 26.7.5; below by Newton's method, from the normal quantile: as the tail is
-    convex, no step goes beyond the quantile.
+    """The quantile of Student's t at `p` in (0.5, 1); NaN unless `df` is above 0. From `MANY` degrees of freedom on by
+    Abramowitz and Stegun 26.7.5; below by Newton's method, which never oversteps, as the tail is convex.
     """
     if not df > 0:
         return nan
@@ -158,10 +148,8 @@ FEW = 10  # of what is drawn: percentiles over fewer are too narrow more often t
 
 
 def resample_sums(sums: Floats, draws: int, seed: int) -> Iterator[Floats]:
-    """The total of as many clusters as there are, drawn with replacement: blocks of shape (n_draws, n_sums).
-
-    `sums` (n_clusters, n_sums) is what each cluster adds. Clusters that add the same are drawn together, which changes
-    no probability, so that the order of the clusters changes nothing either.
+    """The total of as many clusters as there are, drawn with replacement: blocks of shape (n_draws, n_sums). `sums`
+    (n_clusters, n_sums) is what each adds; those that add the same are drawn together, so that no order counts.
     """
     rng = np.random.default_rng(seed)
     kinds, times = np.unique(sums, axis=0, return_counts=True)
@@ -170,16 +158,13 @@ def resample_sums(sums: Floats, draws: int, seed: int) -> Iterator[Floats]:
 
 
 def with_percentiles(figure: Figure, values: Floats, basis: str) -> Figure:
-    """The figure with the central 95 % of what was drawn, shape (n_draws,), or the reason for none in its note.
-
-    Draws in which the figure is undefined (NaN) are left out if they are at most one in twenty. `basis` says what was
-    drawn. Source: Efron (1979), DOI 10.1214/aos/1176344552.
+    """The figure with the central 95 % of what was drawn, (n_draws,), or the reason for none in its note: Efron (1979),
+    DOI 10.1214/aos/1176344552. Undefined draws (NaN) are left out if at most one in twenty. `basis` is for the note.
     """
     if figure.value is None:
         return figure
     defined = values[~np.isnan(values)]
-    n_undefined = len(values) - len(defined)
-    if n_undefined > MAX_UNDEFINED_SHARE * len(values):
+    if (n_undefined := len(values) - len(defined)) > MAX_UNDEFINED_SHARE * len(values):
         return with_note(figure, f"no interval: undefined in {n_undefined:,} of {len(values):,} draws of {basis}")
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     if high - low < NO_WIDTH:
@@ -208,16 +193,14 @@ def mean_intervals(values: Floats, reach: Floats, draws: int, seed: int) -> tupl
     """Intervals at 95 % of the means over the population that the HS are drawn from.
 
     `values` has one row per HS and one column per figure, `(n_hs, n_figures)`, `reach`, `(2, n_figures)`, the least and
-    the greatest value that each can have. All figures share the draws, and the order of the HS changes nothing. Returns
-    the lower and the upper bound of each figure, `(n_figures,)`; NaN with fewer than five HS. Raises InputError for
-    fewer than 100 draws, or more than a million.
+    the greatest value of each. All figures share the draws. Returns the lower and the upper bounds, `(n_figures,)`; NaN
+    with fewer than five HS. Raises InputError for fewer than 100 draws, or more than a million.
 
     The HS get random weights, Dirichlet(1, ..., 1), together with half an HS at each end of the scale: Rubin 1981, The
-    Bayesian bootstrap, https://doi.org/10.1214/aos/1176345338, with what makes it the interval of Jeffreys where every
-    score is 0 or 1. As Brown, Cai and DasGupta 2001, https://doi.org/10.1214/ss/1009213286, mend that one at its ends:
-    where all HS stand at one end, the other bound is that of Clopper and Pearson 1934,
-    https://doi.org/10.1093/biomet/26.4.404, and where all but one do, the interval reaches that end. So there is always
-    some width. How it covers is measured by `benchmarks/score_coverage.py`.
+    Bayesian bootstrap, https://doi.org/10.1214/aos/1176345338, made the interval of Jeffreys where every score is 0 or
+    1. As Brown, Cai and DasGupta 2001, https://doi.org/10.1214/ss/1009213286, mend that one: where all HS stand at one
+    end, the other bound is that of Clopper and Pearson 1934, https://doi.org/10.1093/biomet/26.4.404, and where all but
+    one do, the interval reaches that end. Coverage: `benchmarks/score_coverage.py`.
     """
     check_resamples(draws)
     n_hs, n_figures = values.shape

@@ -1,9 +1,7 @@
 """Intervals of figures on a grid: how far a figure moves when one HS, one CN or one annotator is left out.
 
-The pairs of a grid are not independent: they share HS and CN, and annotators. What the delete-one jackknife gives for
-each of these, and for what they have in common, adds up to one variance by inclusion and exclusion. It draws nothing
-at random, so the same labels always give the same interval. How often such intervals hold the true value is measured
-by `benchmarks/coverage.py`; docs/reference/stages/07-agree.md has the table.
+Pairs share HS, CN and annotators. What the delete-one jackknife gives for each of these, and for what they have in
+common, adds up to one variance by inclusion and exclusion. `benchmarks/coverage.py` measures how often they hold.
 """
 
 from __future__ import annotations
@@ -58,10 +56,7 @@ ONE_SIDE_CLUSTERS = {
 
 @dataclass(frozen=True)
 class Sides:
-    """The two sides of a grid as intervals speak of them: what a row and what a column is called.
-
-    Of `fixed`, Cluster.HS (the rows) or Cluster.CN, all pairs have the same text, and intervals are for that one.
-    """
+    """What a row and a column of a grid are called in intervals; all pairs have the same text of the side `fixed`."""
 
     names: tuple[str, str] = ("HS", "CN")
     fixed: Cluster | None = None
@@ -110,9 +105,7 @@ class Sides:
     def say_of_sides(self, of_both: str, of_one: str, n: int = 2) -> Sentence:
         """A sentence about the sides of which intervals speak for new texts, with their names."""
         names = [self.cluster_name(side, n) for side in self.free_sides]
-        if len(names) == 1:
-            return say(of_one, side=names[0])
-        return say(of_both, row=names[0], column=names[1])
+        return say(of_one, side=names[0]) if len(names) == 1 else say(of_both, row=names[0], column=names[1])
 
 
 HS_AND_CN = Sides()
@@ -120,9 +113,7 @@ HS_AND_CN = Sides()
 
 @dataclass(frozen=True)
 class Spread:
-    """The delete-one jackknife variance over `n` clusters of a kind; NaN where the figure is undefined without one of
-    them.
-    """
+    """The delete-one jackknife variance over `n` clusters of a kind; NaN where the figure is undefined without one."""
 
     variance: float
     n: int
@@ -132,15 +123,12 @@ Spreads = Mapping[Cluster, Spread]
 
 
 def jackknife_spread(replicates: Floats, times: Ints | None = None) -> Spread:
-    """(n - 1) / n times the sum of squares of the replicates about their mean.
-
-    `replicates` (n_values,) are the figure without one cluster each; `times` (n_values,), if given, says for how many
-    clusters each of them stands. Source: Efron and Stein (1981), DOI 10.1214/aos/1176345462.
+    """(n - 1) / n times the sum of squares of the replicates about their mean: Efron and Stein (1981), DOI
+    10.1214/aos/1176345462. `replicates` (n_values,) are the figure without one cluster each, or as many as `times`.
     """
     times = np.ones(len(replicates), dtype=np.int64) if times is None else times
     n = int(times.sum())
-    deviations = replicates - times @ replicates / n
-    return Spread(float((n - 1) / n * (times @ deviations**2)), n)
+    return Spread(float((n - 1) / n * (times @ (replicates - times @ replicates / n) ** 2)), n)
 
 
 def add_bounds(
@@ -154,12 +142,9 @@ def add_bounds(
     """The figure with its interval, or with the reason why it has none in its note.
 
     The interval is the value plus and minus t standard errors, cut off at `lowest` and 1, at confidence `level` (0 to
-    1). The degrees of freedom are those of the shortest side less one: of HS and CN, and of annotators where `spreads`
-    has them.
-
-    With `variance_at`, the variance that the figure would have for a true value, the interval also holds every true
-    value that is as near as t of the standard errors it would have: where hardly any pair carries a rare class, the
-    jackknife variance is that of the few that were seen. Donner and Eliasziw (1992), DOI 10.1002/sim.4780111109, invert
+    1), with the degrees of freedom of the shortest side less one. With `variance_at`, the variance that the figure
+    would have for a true value, it also holds every true value that is as near as t of the standard errors it would
+    have, as where hardly any pair carries a rare class. Donner and Eliasziw (1992), DOI 10.1002/sim.4780111109, invert
     a test so for two labels of two classes.
     """
     if figure.value is None:
@@ -171,7 +156,7 @@ def add_bounds(
     low, high = max(lowest, figure.value - reach), min(1.0, figure.value + reach)
     if variance_at is not None:
         t = t_reach(df, 1.0, level)
-        low, high = (_farthest_within(figure.value, *one, t, variance_at) for one in ((low, lowest), (high, 1.0)))
+        low, high = (_farthest_within(figure.value, *ends, t, variance_at) for ends in ((low, lowest), (high, 1.0)))
     return replace(figure, low=low, high=high)
 
 
@@ -180,10 +165,8 @@ def _farthest_within(value: float, end: float, bound: float, t: float, variance_
     inside, outside = end, bound
     for _ in range(BISECTIONS):
         middle = (inside + outside) / 2
-        if (middle - value) ** 2 <= t**2 * variance_at(middle):
-            inside = middle
-        else:
-            outside = middle
+        is_inside = (middle - value) ** 2 <= t**2 * variance_at(middle)
+        inside, outside = (middle, outside) if is_inside else (inside, middle)
     return inside
 
 
@@ -222,12 +205,11 @@ def no_interval_reason(spreads: Spreads, sides: Sides = HS_AND_CN) -> Sentence |
 
 
 def standard_error(spreads: Spreads) -> float:
-    """The root of V = V_HS + V_CN - V_pair, at least V_pair, so that no interval is narrower than for free pairs.
+    """The root of V = V_HS + V_CN - V_pair, at least V_pair; of one side, V is that side's.
 
-    Where `spreads` has annotators, V_annotator - V_HS,annotator - V_CN,annotator + V_label is added if it is positive.
-    Where it has one side only, V is that side's, and V_annotator - V_side,annotator is added if it is positive.
-    Source: Cameron, Gelbach and Miller (2011), DOI 10.1198/jbes.2010.07136, whose variances of clusters are jackknife
-    variances here, because the figures are not linear.
+    Where `spreads` has annotators, V_annotator - V_HS,annotator - V_CN,annotator + V_label, or V_annotator -
+    V_side,annotator, is added if it is positive. Source: Cameron, Gelbach and Miller (2011), DOI
+    10.1198/jbes.2010.07136, with jackknife variances of clusters, because the figures are not linear.
     """
     variance = {cluster: found.variance for cluster, found in spreads.items()}
     pair, label = variance.get(Cluster.PAIR, 0.0), variance.get(Cluster.LABEL, 0.0)

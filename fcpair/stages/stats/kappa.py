@@ -44,11 +44,11 @@ NAMES_ON_BINS = {  # where several numbers of a scale are one class
 
 @dataclass(frozen=True)
 class SubsetAgreement:
-    """Agreement of two annotators on the pairs that both labelled.
+    """Agreement of two annotators on the `n` pairs that both labelled.
 
-    `table` counts pairs: rows are the first annotator's class, columns the second's, in the order of
-    `Agreement.classes`. `prevalence` is the share of each class among the labels of both (0 to 1, sum 1).
-    `kappa_se` is the standard error on which the interval rests, None where there is no interval.
+    `table` counts them: rows are the first annotator's class, columns the second's, in the order of
+    `Agreement.classes`. `prevalence` is the share of each class among their labels. `kappa_se` is None without an
+    interval.
     """
 
     annotators: tuple[str, str]
@@ -61,11 +61,9 @@ class SubsetAgreement:
 
 
 def cohens_kappa(tables: Floats | Ints, weights: Weights) -> Floats:
-    """Cohen's kappa of tables (..., n_classes, n_classes) that count pairs; shape (...), range -1 to 1.
-
-    NaN for one pair or none, and where both annotators used the same single class. Source: Cohen (1960),
-    DOI 10.1177/001316446002000104; with weights Cohen (1968), DOI 10.1037/h0026256. Weights are over ranks of the
-    classes, not over their codes.
+    """Cohen's kappa of tables (..., n_classes, n_classes) that count pairs; shape (...), -1 to 1, NaN for one pair or
+    none, and where both used the same single class. Cohen (1960), DOI 10.1177/001316446002000104; with weights, over
+    ranks of the classes, Cohen (1968), DOI 10.1037/h0026256.
     """
     disagreement = _disagreement(tables.shape[-1], weights)
     observed = (tables * disagreement).sum(axis=(-2, -1))
@@ -84,11 +82,13 @@ def _kappa(n: Floats | Ints, observed: Floats, by_chance: Floats) -> Floats:
     return np.where(n < 2, np.nan, 1 - ratio(n * observed, by_chance))
 
 
-class Subsets:
-    """The overlap subsets: every two annotators who share a pair, whoever else labelled it.
+# Rests of subsets, each without one cluster or one of a kind of label pairs: which, the subset, its kappa, its pairs.
+_Left = tuple[Ints, Ints, Floats, Ints]
 
-    `annotators` (n_subsets, 2) are the two, the lower number first; `n` (n_subsets,), the pairs that they share, and
-    `kappas` (n_subsets,) are in the same order.
+
+class Subsets:
+    """The overlap subsets: every two annotators who share a pair, whoever else labelled it. `annotators` (n_subsets,
+    2), the lower number first, `n`, the pairs that they share, and `kappas`, both (n_subsets,), are in the same order.
     """
 
     def __init__(self, overlap: Overlap, weights: Weights) -> None:
@@ -110,18 +110,15 @@ class Subsets:
         entry = overlap.klass[self._first] * self._n_classes + overlap.klass[self._second]
         self._kinds, self._kind = dense_codes(self._subset * self._n_classes**2 + entry)
         self._times = np.bincount(self._kind)
-        self._groups_by_cluster: dict[Cluster, _LeftGroups] = {}
+        self._left_by_cluster: dict[Cluster, _Left] = {}
 
     def _count_use(self, group: Ints, record: Ints, n_groups: int) -> Floats:
-        """Totals that kappa needs of the label pairs at these places, in each group, (n_groups, 2 + 2 n_classes).
-
-        Their number, their sum of disagreement, and how often each of the two annotators used each class.
+        """Totals that kappa needs of the label pairs at these places, in each group, (n_groups, 2 + 2 n_classes): their
+        number, their sum of disagreement, and how often each of the two annotators used each class.
         """
         classes = [self._overlap.klass[labels[record]] for labels in (self._first, self._second)]
-        shape = (n_groups, self._n_classes)
-        used = [
-            np.bincount(group * shape[1] + class_, minlength=shape[0] * shape[1]).reshape(shape) for class_ in classes
-        ]
+        n = self._n_classes
+        used = [np.bincount(group * n + klass, minlength=n_groups * n).reshape(n_groups, n) for klass in classes]
         seen = np.bincount(group, self._disagreements[tuple(classes)], minlength=n_groups)
         return np.column_stack([np.bincount(group, minlength=n_groups), seen, *used]).astype(np.float64, copy=False)
 
@@ -157,17 +154,17 @@ class Subsets:
         by_cluster: dict[Cluster, Iterable[Spread]] = {}
         for cluster in clusters:
             if cluster == Cluster.PAIR:
-                left = self._by_subset(self._groups_without_one().kappa, self._times)
-                by_cluster[cluster] = (jackknife_spread(*figures) for figures in left)
+                replicates = self._by_subset(self._without_one()[2], self._times)
+                by_cluster[cluster] = (jackknife_spread(*of_subset) for of_subset in replicates)
             else:
-                group = self._groups_left(cluster)
-                n = np.bincount(group.subset, minlength=len(self.kappas))
-                mean = np.bincount(group.subset, group.kappa, minlength=len(n)) / n
-                squares = np.bincount(group.subset, (group.kappa - mean[group.subset]) ** 2, minlength=len(n))
+                _, subset, kappa, _ = self._without_cluster(cluster)
+                n = np.bincount(subset, minlength=len(self.kappas))
+                mean = np.bincount(subset, kappa, minlength=len(n)) / n
+                squares = np.bincount(subset, (kappa - mean[subset]) ** 2, minlength=len(n))
                 by_cluster[cluster] = map(Spread, ((n - 1) / n * squares).tolist(), n.tolist())
-        return [dict(zip(by_cluster, found, strict=True)) for found in zip(*by_cluster.values(), strict=True)]
+        return [dict(zip(by_cluster, of_subset, strict=True)) for of_subset in zip(*by_cluster.values(), strict=True)]
 
-    def _groups_without_one(self) -> _LeftGroups:
+    def _without_one(self) -> _Left:
         """The subsets without one label pair of each kind that they have."""
         subset, entry = np.divmod(self._kinds, max(self._n_classes, 1) ** 2)
         i, j = np.divmod(entry, max(self._n_classes, 1))
@@ -177,29 +174,27 @@ class Subsets:
             (of_first * second).sum(axis=-1)[subset] - of_second[subset, i] - of_first[subset, j] + cell_disagreement
         )
         n = self.n[subset] - 1
-        return _LeftGroups(self._kinds, subset, _kappa(n, self._use[subset, 1] - cell_disagreement, by_chance), n)
+        return self._kinds, subset, _kappa(n, self._use[subset, 1] - cell_disagreement, by_chance), n
 
     def sums_without(self, cluster: Cluster) -> Floats:
         """Sums over the subsets of what `mean_terms` gives, without each cluster: shape (n_clusters, 4)."""
         terms = mean_terms(self.kappas, self.n)
         by_kind = cluster in {Cluster.PAIR, Cluster.LABEL}
-        group = self._groups_without_one() if by_kind else self._groups_left(cluster)
-        change = mean_terms(group.kappa, group.n) - terms[group.subset]
-        name, kind = group.cluster, np.arange(len(change))
+        name, subset, kappa, n = self._without_one() if by_kind else self._without_cluster(cluster)
+        kind = np.arange(len(name))
         if by_kind:
             name, record = self.members(cluster)
             kind = self._kind[record]
-        return np.asarray(terms.sum(axis=0) + sums_by(name, kind, change))
+        return np.asarray(terms.sum(axis=0) + sums_by(name, kind, mean_terms(kappa, n) - terms[subset]))
 
-    def _groups_left(self, cluster: Cluster) -> _LeftGroups:
-        if cluster not in self._groups_by_cluster:
+    def _without_cluster(self, cluster: Cluster) -> _Left:
+        if cluster not in self._left_by_cluster:
             name, record = self.members(cluster)
             key, place = dense_codes(name * len(self.n) + self._subset[record])
             names, subsets = np.divmod(key, len(self.n))
             left = self._use[subsets] - self._count_use(place, record, len(key))
-            n_left = left[:, 0].astype(np.int64)
-            self._groups_by_cluster[cluster] = _LeftGroups(names, subsets, self._kappa_of(left), n_left)
-        return self._groups_by_cluster[cluster]
+            self._left_by_cluster[cluster] = names, subsets, self._kappa_of(left), left[:, 0].astype(np.int64)
+        return self._left_by_cluster[cluster]
 
     def members(self, cluster: Cluster) -> tuple[Ints, Ints]:
         """The label pairs that go with each cluster: its number, and the place of the label pair."""
@@ -207,16 +202,6 @@ class Subsets:
         if cluster in TEXTS:
             return number[self._first], np.arange(len(self._first))
         return number[np.concatenate([self._first, self._second])], np.tile(np.arange(len(self._first)), 2)
-
-
-@dataclass(frozen=True)
-class _LeftGroups:
-    """Rest of a subset without the label pairs of a cluster, or without one of a kind: kappa, and the pairs."""
-
-    cluster: Ints
-    subset: Ints
-    kappa: Floats
-    n: Ints
 
 
 def mean_terms(kappa: Floats, n: Ints) -> Floats:
@@ -232,17 +217,15 @@ def subset_figures(
     """The figures of every two of the annotators `names`."""
     spreads = subsets.spreads(sides.clusters_left_out("texts"))
     rows = zip(subsets.annotators.tolist(), subsets.tables(), subsets.kappas.tolist(), spreads, strict=True)
-    name, why = COHENS_KAPPA, mark("both used the same single class, so agreement by chance would be complete")
+    name, one_class = COHENS_KAPPA, mark("both used the same single class, so agreement by chance would be complete")
     if on_bins:
+        one_class = mark("both used the same single bin, so agreement by chance would be complete")
         name = NAMES_ON_BINS[name]
-        why = mark("both used the same single bin, so agreement by chance would be complete")
     figures = []
     for (a, b), table, kappa, of in rows:
-        n = int(table.sum())
-        used = table.sum(axis=0) + table.sum(axis=1)
-        figure = Figure(name, None, n, undefined=mark("one shared pair: it has no variance") if n == 1 else why)
-        if not np.isnan(kappa):
-            figure = Figure(name, kappa, n)
+        n, used = int(table.sum()), table.sum(axis=0) + table.sum(axis=1)
+        why = mark("one shared pair: it has no variance") if n == 1 else one_class
+        figure = Figure(name, None, n, undefined=why) if np.isnan(kappa) else Figure(name, kappa, n)
         has_error = figure.value is not None and not no_interval_reason(of)
         bounded = add_bounds(figure, of, level, sides=sides)
         if bounded.low is not None and (n_rare := n_others(used)) < FEWEST_OTHERS:
@@ -270,41 +253,35 @@ def _too_few(n_others: str, needed: int) -> Sentence:
 def summary_figures(
     subsets: Subsets, reach: IntervalScope, level: float, sides: Sides = HS_AND_CN, *, on_bins: bool = False
 ) -> tuple[Figure, ...]:
-    """Mean, standard deviation and weighted mean of the kappas that are defined.
-
-    The means have intervals. The standard deviation has none: most of it is what chance makes of small subsets.
-    """
+    """Mean, standard deviation and weighted mean of the kappas that are defined; only the means have intervals."""
     kappas, n_pairs = subsets.kappas[~np.isnan(subsets.kappas)], subsets.n_pairs
     note = say(
         "overlap subsets: %(number)s used, %(most)s undefined and left out",
         number=Id(len(kappas)),
         most=Id(len(subsets.kappas) - len(kappas)),
     )
-    none = mark("no two annotators share a pair")
-    if len(subsets.kappas):
-        none = mark("kappa is undefined on every overlap subset")
+    has_some = len(subsets.kappas) > 0
+    none = mark("kappa is undefined on every overlap subset") if has_some else mark("no two annotators share a pair")
     mean, weighted, deviation = (
         Figure(NAMES_ON_BINS[name] if on_bins else name, None, n_pairs, undefined=none, note=note)
         for name in (*MEANS, DEVIATION)
     )
+    if not len(kappas):
+        return mean, deviation, weighted
     if len(kappas) == 1:
         deviation = replace(deviation, undefined=mark("a spread needs two overlap subsets with a defined kappa"))
-    elif len(kappas):
+    else:
         no_interval = mark("no interval: chance adds to it on small subsets")
         deviation = with_note(replace(deviation, value=float(kappas.std(ddof=1)), undefined=None), no_interval)
-    if len(kappas):
-        total = mean_terms(subsets.kappas, subsets.n).sum(axis=0)
-        sums_left = {cluster: subsets.sums_without(cluster) for cluster in sides.clusters_left_out(reach)}
-        each = n_others(subsets.used.sum(axis=0)) / len(subsets.n)
-        figures = []
-        for figure, (part, whole) in zip((mean, weighted), ((0, 1), (2, 3)), strict=True):
-            spreads = {
-                cluster: jackknife_spread(ratio(rows[:, part], rows[:, whole])) for cluster, rows in sums_left.items()
-            }
-            defined = replace(figure, value=float(total[part] / total[whole]), undefined=None)
-            bounded = note_basis(add_bounds(defined, spreads, level, sides=sides), spreads, sides)
-            if bounded.low is not None and each < FEWEST_OTHERS_EACH:
-                bounded = with_note(defined, _too_few(f"{each:.1f}", FEWEST_OTHERS_EACH))
-            figures.append(bounded)
-        mean, weighted = figures
-    return mean, deviation, weighted
+    total = mean_terms(subsets.kappas, subsets.n).sum(axis=0)
+    sums_left = {cluster: subsets.sums_without(cluster) for cluster in sides.clusters_left_out(reach)}
+    each = n_others(subsets.used.sum(axis=0)) / len(subsets.n)
+    figures = []
+    for figure, part in ((mean, 0), (weighted, 2)):
+        spreads = {cluster: jackknife_spread(ratio(*rows.T[part : part + 2])) for cluster, rows in sums_left.items()}
+        defined = replace(figure, value=float(total[part] / total[part + 1]), undefined=None)
+        bounded = note_basis(add_bounds(defined, spreads, level, sides=sides), spreads, sides)
+        if bounded.low is not None and each < FEWEST_OTHERS_EACH:
+            bounded = with_note(defined, _too_few(f"{each:.1f}", FEWEST_OTHERS_EACH))
+        figures.append(bounded)
+    return figures[0], deviation, figures[1]

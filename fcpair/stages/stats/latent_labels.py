@@ -1,12 +1,9 @@
 """Models of labels before anybody was asked: classes that are true, and annotators on a grid whose agreement is known.
 
 With classes, whoever labels a pair sees what is true with one probability (the accuracy), else another definite class,
-and is sometimes not sure: the model of `simulate`, without its leaning and skips. Labels of a pair are a profile: how
-many of each class it has.
-
-On a grid, annotator a labels a pair (h, c) by where r_h + c_c + u_hc + s_h s_c e_hca falls between two thresholds, both
-moved by a's own leniency. All parts are normal: r, c and u have variance 1 together; s are lognormal, so that some HS
-and some CNs are harder than others. Where HS are in two camps, r has two values only.
+and is sometimes not sure. Labels of a pair are a profile: how many of each class it has. On a grid, annotator a labels
+a pair (h, c) by where r_h + c_c + u_hc + s_h s_c e_hca falls between thresholds moved by a's own leniency. All parts
+are normal: r, c and u have variance 1 together; s are lognormal. Where HS are in two camps, r has two values only.
 """
 
 from __future__ import annotations
@@ -22,6 +19,7 @@ import numpy as np
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
 from fcpair.stages.questions import Closed
+from fcpair.stages.questions.closed import raise_first
 from fcpair.stages.stats.jackknife_intervals import jackknife_spread
 from fcpair.stages.stats.kappa import MEANS, cohens_kappa
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, Coefficient
@@ -35,10 +33,8 @@ REACHABLE = 1e-9  # how near a kappa may come to the bound that it cannot pass
 
 @dataclass(frozen=True)
 class ClassModel:
-    """Classes that are true, and what people make of them.
-
-    `truths` (n_truths,) are the shares of the pairs of each true class; `answers` (n_truths, n_classes) the
-    probabilities of each answer to a pair of it. All that label a pair do so independently, given what is true.
+    """Classes that are true, and what people make of them: `truths` (n_truths,), the shares of the pairs of each, and
+    `answers` (n_truths, n_classes), the probabilities of each answer to such a pair, independently given what is true.
     """
 
     truths: Floats
@@ -80,10 +76,9 @@ def kappa_of_joint(joint: Floats) -> float:
 def fit_class_model(question: Closed, prevalence: float, not_sure: float, kappa: float) -> ClassModel:
     """Fit the model in which so many labels are positive and not sure, and two people agree as far as `kappa`.
 
-    `prevalence` is the share of the labels that are positive, above 0, and below 1 together with `not_sure`, that of
-    those that are not definite, 0 or more. Positive answers are alike in their shares, and so are negative ones and
-    those that are not definite. Raises InputError where the shares leave nothing negative or positive, a positive or a
-    negative answer is missing, or kappa is out of reach; the message says what can be reached.
+    `prevalence` is the share of the labels that are positive, above 0, and below 1 together with `not_sure`. Answers of
+    a kind are alike in their shares. Raises InputError, with what can be reached, where the shares leave nothing
+    negative or positive, a positive or a negative answer is missing, or kappa is out of reach.
     """
     lowest, highest = kappa_range(question, prevalence, not_sure)
     if not lowest - REACHABLE <= kappa <= highest + REACHABLE:
@@ -110,25 +105,34 @@ def kappa_range(question: Closed, prevalence: float, not_sure: float) -> tuple[f
 
 
 def class_model_at(question: Closed, positive: float, not_sure: float, accuracy: float) -> ClassModel:
-    """The model in which a share `positive` of the pairs is truly positive, and people see that with `accuracy`; raises
-    InputError as `fit_class_model` does for such shares.
-    """
+    """The model in which a share `positive` of the pairs is truly positive, and people see that with `accuracy`."""
     _check_shares(question, positive, not_sure)
     return _truths_model(question, positive, not_sure, accuracy)
 
 
 def _check_shares(question: Closed, prevalence: float, not_sure: float) -> None:
-    if not 0 < prevalence < 1:
-        raise InputError(
-            f"prevalence is {prevalence:g}; expected a share between 0 and 1: where all labels are alike, agreement by "
-            "chance is complete and no coefficient is defined"
+    are_definite = len(question.definite) == len(question.codes)
+    raise_first(
+        (
+            (
+                not 0 < prevalence < 1,
+                f"prevalence is {prevalence:g}; expected a share between 0 and 1: where all labels are alike, "
+                "agreement by chance is complete and no coefficient is defined",
+            ),
+            (
+                not 0 <= not_sure < 1 - prevalence,
+                f"not_sure is {not_sure:g}; expected 0 or more, and with the prevalence less than 1",
+            ),
+            (
+                not_sure > 0 and are_definite,
+                f"not_sure is {not_sure:g}, but all answers of this question are definite; omit it",
+            ),
+            (
+                not question.positive or set(question.definite) <= set(question.positive),
+                "the question has no positive, or no negative answer, so it has no prevalence",
+            ),
         )
-    if not 0 <= not_sure < 1 - prevalence:
-        raise InputError(f"not_sure is {not_sure:g}; expected 0 or more, and with the prevalence less than 1")
-    if not_sure and len(question.definite) == len(question.codes):
-        raise InputError(f"not_sure is {not_sure:g}, but all answers of this question are definite; omit it")
-    if not question.positive or set(question.definite) <= set(question.positive):
-        raise InputError("the question has no positive, or no negative answer, so it has no prevalence")
+    )
 
 
 def _least_accuracy(question: Closed, definite: float) -> float:
@@ -164,9 +168,7 @@ def _truths_model(question: Closed, positive: float, not_sure: float, accuracy: 
 
 
 def all_profiles(n_labels: int, n_classes: int) -> Ints:
-    """Each profile of so many labels once, (n_profiles, n_classes), in a fixed order; InputError for over
-    `MOST_PROFILES`.
-    """
+    """Each profile of so many labels once, (n_profiles, n_classes), in a fixed order; InputError for too many."""
     n_profiles = factorial(n_labels + n_classes - 1) // (factorial(n_labels) * factorial(n_classes - 1))
     if n_profiles > MOST_PROFILES:
         raise InputError(
@@ -191,9 +193,8 @@ TABLE, MOST_SPREAD = 201, 6.0  # of what an HS and its CN add: how many values, 
 
 @dataclass(frozen=True)
 class Effects:
-    """The variance that HS and CN have in what a pair is like, that of log s of each, and the sd of leniency.
-
-    With `camp`, that share of the HS is in one camp and the others are in another. `thresholds` part the classes.
+    """The variance that HS and CN have in what a pair is like, that of log s of each, and the sd of leniency; with
+    `camp`, the share of the HS in one of two camps. `thresholds` part the classes.
     """
 
     hs: float = 0.0
@@ -217,9 +218,7 @@ class Effects:
 
     def of_hs(self, rng: np.random.Generator, n: int) -> Floats:
         """Effect of each of `n` HS on its pairs."""
-        if self.camp is None:
-            return rng.normal(0, self.hs**0.5, n)
-        return rng.choice(self.camps[0], n, p=self.camps[1])
+        return rng.normal(0, self.hs**0.5, n) if self.camp is None else rng.choice(self.camps[0], n, p=self.camps[1])
 
     def of_pair(self) -> tuple[Floats, Floats]:
         """Distribution of a new pair's effect, as nodes and weights."""
@@ -231,9 +230,7 @@ class Effects:
 
 
 def joint(effects: Effects, leniency: Floats) -> Floats:
-    """Probability of two answers on a new pair, by annotators of this leniency: (n, n, n_classes, n_classes). Exact
-    but for the quadrature over what a pair is like and how hard it is.
-    """
+    """Probability of two answers on a new pair by annotators of this leniency: (n, n, n_classes, n_classes)."""
     from scipy.special import ndtr
 
     z, z_weight = effects.of_pair()
@@ -262,12 +259,9 @@ def new_annotators(effects: Effects) -> dict[str, float]:
 
 def figures_of(found: Floats, weights: Floats) -> tuple[dict[str, float], Floats]:
     """The figures where annotators a and b share the `weights` (n, n) of the pairs, with joint answers `found`."""
-    both = np.einsum("abij,ab->ij", found, weights)
-    kappas = cohens_kappa(found * MANY, "none")
-    mean = float((kappas * weights).sum())
-    return {
-        coefficient.name: float(coefficient.compute(_sums_of(both))) for coefficient in COEFFICIENTS
-    } | dict.fromkeys(MEANS, mean), kappas
+    sums, kappas = _sums_of(np.einsum("abij,ab->ij", found, weights)), cohens_kappa(found * MANY, "none")
+    figures = {coefficient.name: float(coefficient.compute(sums)) for coefficient in COEFFICIENTS}
+    return figures | dict.fromkeys(MEANS, float((kappas * weights).sum())), kappas
 
 
 def _sums_of(both: Floats) -> Sums:
@@ -282,10 +276,8 @@ def _sums_of(both: Floats) -> Sums:
 
 
 def fit_effects(effects: Effects, class_shares: Floats, kappa: float) -> Effects:
-    """The effects with the noise and the thresholds at which labels have these shares, and two people this kappa.
-
-    `class_shares` (n_classes,) sum to 1. Raises InputError where hardness is not 0, HS and CN explain
-    more than all, or not even without noise agreement would be as high; the message says how high it can be.
+    """The effects with the noise and the thresholds at which labels have these shares, `(n_classes,)`, and two people
+    this kappa. Raises InputError where HS and CN explain more than all, or agreement cannot be as high.
     """
     if effects.hs + effects.cn >= 1:
         raise InputError(
@@ -309,10 +301,7 @@ def _with_shares(effects: Effects, class_shares: Floats, noise: float) -> Effect
 
 
 def class_model(effects: Effects) -> ClassModel:
-    """The model as classes that are true, of which there is one for each node of what pairs are like.
-
-    Those who label a pair are annotators drawn anew; hardness is left out.
-    """
+    """The model as classes that are true, one for each node of what pairs are like; annotators are drawn anew."""
     nodes, weights = _normal(PAIR_NODES)
     return ClassModel(weights, _answers_to(effects, nodes))
 
@@ -326,9 +315,8 @@ def _answers_to(effects: Effects, what: Floats) -> Floats:
 
 
 def explained_variances(effects: Effects, coefficient: Coefficient) -> tuple[float, float]:
-    """The variance that an HS and a CN each leave in a coefficient, however many pairs they have, times their number.
-
-    It is the mean of V_HS and of V_CN in drawn studies with endlessly many pairs of each HS and CN.
+    """The variance that an HS and a CN each leave in a coefficient, however many pairs they have, times their number:
+    the mean of V_HS and of V_CN in drawn studies with endlessly many pairs of each.
     """
     nodes, weights = _normal(PAIR_NODES)
     ends = sqrt(effects.hs + effects.cn) * MOST_SPREAD

@@ -26,17 +26,13 @@ from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap, Sums, ratio
 
 
 def observed_agreement(sums: Sums) -> Floats:
-    """Mean over pairs of the share of a pair's label pairs that agree; range 0 to 1.
-
-    This and the coefficients below return the shape of `sums.n`, NaN where the coefficient is undefined.
-    """
+    """Mean share of a pair's label pairs that agree; 0 to 1. Like those below: shape of `sums.n`, NaN if undefined."""
     return ratio(sums.agreeing, sums.n)
 
 
 def fleiss_kappa(sums: Sums) -> Floats:
-    """Fleiss' kappa, for pairs that all have the same number of labels; range -1 to 1.
-
-    Undefined where all labels are of one class. Source: Fleiss (1971), DOI 10.1037/h0031619.
+    """Fleiss' kappa, for pairs that all have the same number of labels; -1 to 1, undefined where all labels are of one
+    class. Source: Fleiss (1971), DOI 10.1037/h0031619.
     """
     expected = (ratio(sums.labels, sums.labels.sum(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
     return ratio(observed_agreement(sums) - expected, 1 - expected)
@@ -63,9 +59,8 @@ def interval_alpha(sums: Sums, *, numbers: Floats) -> Floats:
 
 
 def _alpha(sums: Sums, values: Floats) -> Floats:
-    """Alpha where two classes differ by the square of the difference of their values, (..., n_classes).
-
-    Over a coincidence matrix, sum (a - b)² = 2 (sum a² - sum ab), of which `products` has the second.
+    """Alpha where two classes differ by the square of the difference of their values, (..., n_classes): over a
+    coincidence matrix, sum (a - b)² = 2 (sum a² - sum ab), of which `products` has the second.
     """
     n = sums.labels.sum(axis=-1)
     values = values - ((sums.labels * values).sum(axis=-1) / np.maximum(n, 1))[..., None]
@@ -74,11 +69,9 @@ def _alpha(sums: Sums, values: Floats) -> Floats:
 
 
 def gwet_ac1(sums: Sums) -> Floats:
-    """Gwet's AC1 over pairs with two or more labels; range -1 to 1.
-
-    Chance agreement counts all classes of the scheme, used or not. Defined, and 1, where all labels are of one class
-    out of several. Source: Gwet (2008), DOI 10.1348/000711006X126600; unlike there, pairs with a single label do not
-    count towards the prevalence of the classes.
+    """Gwet's AC1 over pairs with two or more labels; -1 to 1, and 1 where all labels are of one class out of several.
+    Chance agreement counts all classes of the scheme. Source: Gwet (2008), DOI 10.1348/000711006X126600; unlike there,
+    pairs with a single label do not count towards the prevalence of the classes.
     """
     prevalence = ratio(sums.shares, sums.n[..., None])
     expected = (prevalence * (1 - prevalence)).sum(axis=-1) / (prevalence.shape[-1] - 1)
@@ -102,11 +95,10 @@ def _squared_distances(shares: Floats, values: Floats) -> tuple[Floats, float]:
 def variance_if_true(labels: Floats, n_pairs: Ints, distances: Distances) -> Callable[[float], float]:
     """Variance that alpha, or Fleiss' kappa, would have over independent pairs, by what its true value is, at most 1.
 
-    `labels` counts those of each class, `(n_classes,)`, `n_pairs` the pairs with 0, 1, 2 ... labels; those with fewer
-    than two do not count. With the true value as probability (0 if it is negative) the labels of a pair are all of one
-    class, else each is drawn by itself; classes have the shares seen. For two labels of two classes this is the
-    variance of Bloch and Kraemer (1989), DOI 10.2307/2532052. The figure is linearised: a pair's disagreement, and how
-    it moves the expected one.
+    `labels` counts those of each class, `(n_classes,)`, `n_pairs` the pairs with 0, 1, 2 ... labels, of which those
+    with two or more count. With the true value as probability (0 if it is negative) the labels of a pair are all of one
+    class, else each is drawn by itself; classes have the shares seen. The figure is linearised. For two labels of two
+    classes this is the variance of Bloch and Kraemer (1989), DOI 10.2307/2532052.
     """
     shares = labels / labels.sum()
     to_others, squares = distances(shares)
@@ -190,10 +182,8 @@ COEFFICIENTS = (
 
 
 def coefficients_of(distance: Distance, numbers: Floats) -> tuple[Coefficient, ...]:
-    """COEFFICIENTS for a question with this distance; alpha for intervals, where there are any, follows the ordinal.
-
-    `numbers`, shape (n_classes,), is what the interval distance is taken from. The alpha of the question's own
-    distance says so in its note, but for the nominal one, which has none.
+    """COEFFICIENTS for a question with this distance, with alpha for intervals, of `numbers`, (n_classes,), where it is
+    one; the alpha of the question's own distance says so in its note, unless it is nominal.
     """
     coefficients = []
     for coefficient in COEFFICIENTS:
@@ -214,20 +204,17 @@ def pooled_figures(
     coefficients: Sequence[Coefficient] = COEFFICIENTS,
     sides: Sides = HS_AND_CN,
 ) -> tuple[Figure, ...]:
-    """Every one of the coefficients with its interval, or with the reason why it has none.
-
-    Fleiss' kappa is there for four and more labels, too, where pairs have so many.
-    """
+    """Every one of the coefficients, and Fleiss' kappa for as many labels as pairs have, as figures with intervals."""
     n_labels_listed = [coefficient.n_labels for coefficient in coefficients]
     last = max(at for at, n_labels in enumerate(n_labels_listed, 1) if n_labels)
     n_labels_occurring = np.unique(np.bincount(overlap.pair)).tolist()
     more = [_fleiss_coefficient(n) for n in n_labels_occurring if n >= 2 and n not in n_labels_listed]
     selected = [*coefficients[:last], *more, *coefficients[last:]]
-    figures: dict[str, Figure] = {}
-    for n_labels in dict.fromkeys(coefficient.n_labels for coefficient in selected):
-        of_part = [coefficient for coefficient in selected if coefficient.n_labels == n_labels]
-        for figure in _compute_figures(of_part, sums_for(overlap, n_labels), reach, level, sides):
-            figures[figure.name] = figure
+    parts: dict[int | None, list[Coefficient]] = {}  # by the number of labels that they are about
+    for coefficient in selected:
+        parts.setdefault(coefficient.n_labels, []).append(coefficient)
+    computed = (_compute_figures(part, overlap, reach, level, sides) for part in parts.values())
+    figures = {figure.name: figure for of_part in computed for figure in of_part}
     return tuple(figures[coefficient.name] for coefficient in selected)
 
 
@@ -235,19 +222,15 @@ def pooled_figure(
     overlap: Overlap, reach: IntervalScope, level: float, coefficient: Coefficient, sides: Sides = HS_AND_CN
 ) -> Figure:
     """One coefficient, as `pooled_figures` has it."""
-    return next(_compute_figures([coefficient], sums_for(overlap, coefficient.n_labels), reach, level, sides))
-
-
-def sums_for(overlap: Overlap, n_labels: int | None) -> LeftOutSums:
-    """The sums over all pairs, or over those with exactly so many labels."""
-    return LeftOutSums(overlap if n_labels is None else overlap.with_n_labels(n_labels), constant=n_labels is not None)
+    return next(_compute_figures([coefficient], overlap, reach, level, sides))
 
 
 def _compute_figures(
-    coefficients: list[Coefficient], part: LeftOutSums, reach: IntervalScope, level: float, sides: Sides
+    coefficients: list[Coefficient], overlap: Overlap, reach: IntervalScope, level: float, sides: Sides
 ) -> Iterator[Figure]:
-    sums = part.sums
-    n = round(float(sums.n))
+    """The figures of coefficients that are about the same number of labels."""
+    part = LeftOutSums(overlap, coefficients[0].n_labels)
+    sums, n = part.sums, round(float(part.sums.n))
     reasons = {coefficient.name: coefficient.undefined_reason(sums.labels, n) for coefficient in coefficients}
     defined = [coefficient for coefficient in coefficients if not reasons[coefficient.name]]
     spreads: dict[str, dict[Cluster, Spread]] = {coefficient.name: {} for coefficient in defined}
@@ -260,7 +243,6 @@ def _compute_figures(
             yield Figure(coefficient.name, None, n, undefined=why, note=coefficient.note)
         else:
             figure = Figure(coefficient.name, float(coefficient.compute(sums)), n, note=coefficient.note)
-            lowest = -1.0 if coefficient.corrects_chance else 0.0
+            lowest, spread = -1.0 if coefficient.corrects_chance else 0.0, spreads[coefficient.name]
             variance_at = coefficient.variance_at(sums.labels, part.pairs_by_n_labels)
-            spread = spreads[coefficient.name]
             yield note_basis(add_bounds(figure, spread, level, lowest, sides, variance_at), spread, sides)

@@ -1,9 +1,8 @@
 """Comparisons of systems and tiers over a few HS: paired tests, how many HS they need, and rank correlation.
 
-The power of the paired randomisation test is that of the paired t test, whose distribution is known exactly: on
-differences that are not far from normal the two reject alike (Smucker, Allan and Carterette 2007,
-https://doi.org/10.1145/1321440.1321528). With several comparisons the smallest p-value is held against alpha by their
-number, as Holm's correction does first; so the number of HS is enough whatever the other comparisons give.
+The power of the paired randomisation test is that of the paired t test: on differences that are not far from normal the
+two reject alike (Smucker, Allan and Carterette 2007, https://doi.org/10.1145/1321440.1321528). With several comparisons
+the smallest p-value is held against alpha by their number, as Holm's correction does first.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from fcpair.stages.stats.intervals import SAME, block_sizes
 def randomisation(differences: Floats, resamples: int, seed: int) -> Floats:
     """Two-sided p-values of paired randomisation tests: how often random signs give as great a mean difference.
 
-    `differences` are of two systems for each HS, `(n_hs, n_tests)`; all tests share the draws of signs, and the order
-    of the HS changes nothing. Returns (1 + as great or greater) / (1 + resamples), so never 0, shape `(n_tests,)`.
-    Smucker, Allan and Carterette 2007, https://doi.org/10.1145/1321440.1321528.
+    `differences` are of two systems for each HS, `(n_hs, n_tests)`; all tests share the draws of signs. Returns (1 + as
+    great or greater) / (1 + resamples), `(n_tests,)`. Smucker, Allan and Carterette 2007,
+    https://doi.org/10.1145/1321440.1321528.
     """
     n_hs = len(differences)
     observed = np.abs(differences.sum(axis=0)) - SAME * n_hs
@@ -41,10 +40,9 @@ def randomisation(differences: Floats, resamples: int, seed: int) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    """The p-values of one family of tests, corrected for their number, shape as given.
-
-    The smallest is multiplied by the number of tests, the next by one less, and so on; none is below the one before,
-    none above 1. Holm 1979, Scandinavian Journal of Statistics 6(2), https://www.jstor.org/stable/4615733.
+    """The p-values of one family of tests, corrected for their number, shape as given: the smallest times the number of
+    tests, the next by one less, and so on, none below the one before, none above 1. Holm 1979, Scandinavian Journal of
+    Statistics 6(2), https://www.jstor.org/stable/4615733.
     """
     order = np.argsort(p)
     corrected = np.empty(len(p))
@@ -63,10 +61,8 @@ def needed_hs(n_tests: int, alpha: float) -> int:
 
 
 def kendall(means: Floats, other_means: Floats) -> tuple[float | None, str | None]:
-    """Kendall's tau-b between two rankings of the same systems, and why it is undefined where it is.
-
-    The means of the systems on either tier have shape `(n_systems,)`. Kendall 1938,
-    https://doi.org/10.1093/biomet/30.1-2.81; ties as in tau-b (scipy).
+    """Kendall's tau-b between two rankings of the same systems, of which `means`, `(n_systems,)`, are those on either
+    tier; and why it is undefined where it is. Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81; ties as in scipy.
     """
     from scipy.stats import kendalltau
 
@@ -94,10 +90,8 @@ class NeededHs:
 
 @dataclass(frozen=True, repr=False)
 class PowerPlan(Result):
-    """HS that it takes to find a difference of two systems, as wished and for others that are smaller and greater.
-
-    `sd` is the standard deviation of the difference over HS; `known` the power that the HS of the study have, None
-    without one. `basis` says where the standard deviation comes from.
+    """HS that it takes to find a difference of two systems, as wished and for others that are smaller and greater. `sd`
+    is the standard deviation of the difference over HS, from `basis`; `known` the power that the study's HS have.
     """
 
     options: Power
@@ -128,13 +122,11 @@ def plan_hs(options: Power, alpha: float, sd: float, basis: str, n_hs: int | Non
     """The number of HS that find a difference as often as wished, and those for other differences.
 
     `alpha` is below which a corrected p-value counts as significant, `sd` the standard deviation of the difference over
-    HS, above 0, and `basis` where it comes from; the power of `n_hs`, those of the study, is said where they are given.
-    Raises InputError where more than a million HS would be needed.
+    HS, above 0, from `basis`, `n_hs` those of the study. Raises InputError where more than a million would be needed.
     """
     level = alpha / options.comparisons
     least = needed_hs(options.comparisons, alpha)
-    needed = _needed(options.difference, sd, options.power, level, least)
-    if needed is None:
+    if (needed := _needed(options.difference, sd, options.power, level, least)) is None:
         raise InputError(
             f"more than {MOST_HS:,} HS would be needed to find a difference of {options.difference:g} where its "
             f"standard deviation is {sd:g}; no study finds it"
@@ -169,16 +161,12 @@ def least_number(reaches: Callable[[int], bool], least: int, most: int) -> int |
 
 def _power(n: int, difference: float, sd: float, level: float, least: int) -> float:
     """Power of the two-sided paired t test at a level; 0 for fewer HS than the randomisation test needs."""
-    if n < max(least, 2):
-        return 0.0
-    return noncentral_tails(n - 1, difference / sd * sqrt(n), level)
+    return 0.0 if n < max(least, 2) else noncentral_tails(n - 1, difference / sd * sqrt(n), level)
 
 
 def noncentral_tails(df: int, shift: float, level: float) -> float:
-    """Probability that noncentral t lies beyond the bounds of a two-sided t test at a level.
-
-    Integrated over the estimate of the standard deviation, as `nct` of scipy 1.17 is NaN for many plans, also where the
-    power is far from 1: 10,000 HS and a shift of 5 at level 0.05 / 66.
+    """Probability that noncentral t lies beyond the bounds of a two-sided t test at a level, integrated over the
+    estimate of the standard deviation: `nct` of scipy 1.17 is NaN for many plans (10,000 HS, shift 5, level 0.05 / 66).
     """
     from scipy.integrate import quad
     from scipy.special import ndtr

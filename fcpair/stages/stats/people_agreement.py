@@ -24,10 +24,8 @@ from fcpair.stages.stats.kappa import COHENS_KAPPA, MEANS, SubsetAgreement
 class PeopleComparison(Result):
     """Labels of two people on the `n` pairs that both labelled.
 
-    `table` counts these pairs: rows are the first person's class, columns the other's, in the order of `classes`.
-    `n_labels` are all labels of each; with `indefinite="drop"` in `options`, indefinite ones are in none of the counts.
-    `raw_agreement` (0 to 1) is None without a shared pair; `kappa` says what its interval rests on, or why there is no
-    value.
+    `table` counts these: rows are the first person's class, columns the other's, in the order of `classes`. `n_labels`
+    are all labels of each. `raw_agreement` (0 to 1) is None without a shared pair.
     """
 
     people: tuple[str, str]
@@ -77,9 +75,8 @@ def compare_labels(
 class PersonAgreement:
     """Agreement of one person with the `n_others` with whom they share pairs.
 
-    `n` are the comparisons: each of their labels with each other label on its pair; `raw_agreement` (0 to 1) is the
-    share of them that are alike. `kappa` is the mean of the kappas with each other person, weighted by shared pairs,
-    over those that are defined. `farthest` is the subset with the lowest kappa; None where none is defined.
+    `n` are the comparisons, each of their labels with each other on its pair, of which the share `raw_agreement` are
+    alike. `kappa` is the mean with each other person, weighted by shared pairs; with `farthest` it is lowest.
     """
 
     name: str
@@ -112,10 +109,8 @@ def agreement_with_others(subsets: Sequence[SubsetAgreement]) -> tuple[PersonAgr
 def extreme_subsets(
     subsets: Sequence[SubsetAgreement], most: int
 ) -> tuple[list[SubsetAgreement], list[SubsetAgreement]]:
-    """The subsets with the lowest and with the highest kappa, at most so many of each and none in both.
-
-    The lowest begin with the lowest, the highest with the highest; an undefined kappa is in neither. Where two are
-    equal, the one with more pairs counts as lower and as higher.
+    """The subsets with the lowest and with the highest kappa, those first, at most so many of each and none in both. An
+    undefined kappa is in neither. Where two are equal, the one with more pairs counts as lower and as higher.
     """
     kappas = [(subset.kappa.value, subset) for subset in subsets if subset.kappa.value is not None]
     lowest = [subset for _, subset in sorted(kappas, key=lambda row: (row[0], -row[1].n, row[1].annotators))][:most]
@@ -134,11 +129,10 @@ class TextDispute:
 
 
 def most_disputed(labels: Mapping[str, Ints], by: str, most: int) -> tuple[list[TextDispute], int]:
-    """The texts of one side with most disputed pairs, at most so many; and how many texts have any.
+    """The texts of one side with most disputed pairs, whose labels are not all alike, and how many texts have any.
 
-    `labels` has one entry for each label that counts: `cell_id`, `hs_id`, `cn_id` and `code`. A pair is disputed when
-    it has two labels or more that are not all alike. The number decides, and not the share, which one pair can make
-    complete; of equal numbers the higher share comes first, then the lower id.
+    `labels` has one entry for each label that counts: `cell_id`, `hs_id`, `cn_id` and `code`. Of equal numbers of
+    disputed pairs the higher share comes first, then the lower id.
     """
     cell_id, first, inverse, n_labels = np.unique(
         labels["cell_id"], return_index=True, return_inverse=True, return_counts=True
@@ -152,8 +146,6 @@ def most_disputed(labels: Mapping[str, Ints], by: str, most: int) -> tuple[list[
     n_disputed = np.bincount(place[disputed], minlength=len(text_ids))
     share = n_disputed / np.maximum(n_shared, 1)
     order = [at for at in np.lexsort((text_ids, -share, -n_disputed)).tolist() if n_disputed[at]]
-    disputes = []
-    for at in order[:most]:
-        cells = tuple(cell_id[disputed & (place == at)].tolist())
-        disputes.append(TextDispute(int(text_ids[at]), int(n_shared[at]), cells))
-    return disputes, len(order)
+    cells = (tuple(cell_id[disputed & (place == at)].tolist()) for at in order[:most])
+    disputes = zip(text_ids[order].tolist(), n_shared[order].tolist(), cells, strict=False)
+    return [TextDispute(*dispute) for dispute in disputes], len(order)

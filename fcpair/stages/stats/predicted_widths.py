@@ -1,15 +1,11 @@
-"""Widths of the intervals of agreement before there are labels: those of studies that are drawn.
+"""Widths of the intervals of agreement before there are labels: those of studies that are drawn, always the same ones.
 
 Labels are drawn from a model and measured by what `agreement` prints, in as many studies as leave the mean width a
-standard error of 2.5 %, from 8 to 40. The same arguments always give the same studies.
-
-A pilot shows V_pair, V_HS and V_CN of a figure (see `jackknife_intervals.py`), each by what pairs add to the figure: a
-part of an HS, a part of a CN, and the rest. What share of the variance HS explain is drawn, and so is that of CN; then
-what a pilot on its texts would show with such shares, and a study on the same texts and others. Draws count by how near
-their pilot is to the one that there is (Beaumont, Zhang and Balding 2002, DOI 10.1093/genetics/162.4.2025), so the
-widths of their studies are those that the pilot leaves open. What is drawn is the sum over the pairs of each text, not
-each pair. Before there is a pilot, a share is taken to be below `PRIOR_MEDIAN` as likely as above, by a density with a
-long tail (Lomax 1954, DOI 10.1080/01621459.1954.10501239).
+standard error of 2.5 %. A pilot shows V_pair, V_HS and V_CN of a figure (see `jackknife_intervals.py`), each by what
+pairs add to the figure: a part of an HS, a part of a CN, and the rest. What share of the variance they explain is
+drawn; then what a pilot on its texts would show with such shares, and a study. Draws count by how near their pilot is
+to the one that there is (Beaumont, Zhang and Balding 2002, DOI 10.1093/genetics/162.4.2025). Before, a share is taken
+to be below `PRIOR_MEDIAN` as likely as above (Lomax 1954, DOI 10.1080/01621459.1954.10501239).
 """
 
 from __future__ import annotations
@@ -27,8 +23,8 @@ from fcpair.records import Figure
 from fcpair.stages.stats.intervals import LEVEL, t_reach
 from fcpair.stages.stats.jackknife_intervals import TEXTS, Cluster, jackknife_spread
 from fcpair.stages.stats.latent_labels import Answer
-from fcpair.stages.stats.multi_rater import Coefficient, sums_for
-from fcpair.stages.stats.rating_counts import Overlap
+from fcpair.stages.stats.multi_rater import Coefficient
+from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap
 
 KAPPA_OF_TWO = "Cohen's kappa of two"
 LEAST_STUDIES, MOST_STUDIES = 8, 40
@@ -43,10 +39,8 @@ ENDS = (0.025, 0.5, 0.97)  # shares of drawn studies below the low end of a rang
 
 @dataclass(frozen=True)
 class OverlapSize:
-    """A grid and how many of its pairs have two and more labels: `pairs` by the number of labels, 2 or more.
-
-    They are spread evenly over the texts, but for those that are there: `of_hs` and `of_cn` count them by the HS and
-    the CN that have some.
+    """A grid and how many of its pairs have two and more labels: `pairs` by the number of labels, 2 or more. They are
+    spread evenly over the texts, but for those that are there, which `of_hs` and `of_cn` count by HS and CN.
     """
 
     n_hs: int
@@ -66,8 +60,7 @@ class OverlapSize:
         share = min(1.0, n_labels / max(sum(m * n for m, n in self.pairs.items()), 1))
         if share == 1:
             return self
-        pairs = {m: ceil(n * share) for m, n in self.pairs.items()}
-        return replace(self, pairs=pairs, of_hs=(), of_cn=())
+        return replace(self, pairs={m: ceil(n * share) for m, n in self.pairs.items()}, of_hs=(), of_cn=())
 
     @property
     def shared(self) -> float:
@@ -114,9 +107,7 @@ def place_labels(size: OverlapSize, n_classes: int) -> Overlap:
 
 
 def draw_width(places: Overlap, answer: Answer, measure: Callable[[Overlap], Iterable[Figure]]) -> Floats | None:
-    """The mean value and the mean width of a figure in drawn studies, (2,); None where none has an interval. `answer`
-    draws the classes at `places`, `measure` gives the figure of a study, or several of one kind.
-    """
+    """The mean value and the mean width of a figure in drawn studies, (2,); None where none has an interval."""
     studies: list[Floats] = []
     for at in range(MOST_STUDIES if len(places.pair) else 0):
         figures = measure(replace(places, klass=answer(places, np.random.default_rng([0, at]))))
@@ -164,9 +155,7 @@ class VarianceParts:
 
 @dataclass(frozen=True)
 class Pilot:
-    """A figure on the pairs of a pilot (`size`), with V_pair, V_HS and V_CN (`of_pair`, `of_hs`, `of_cn`); `spread` is
-    the relative variance of the first, since it is an estimate.
-    """
+    """A figure on the pairs of a pilot, with V_pair, V_HS and V_CN; `spread` is V_pair's relative variance."""
 
     name: str
     value: float
@@ -196,8 +185,8 @@ class Pilot:
         return replace(self, size=size, of_pair=parts.pair / n, spread=self.spread / times, of_hs=hs, of_cn=cn)
 
     def widths(self, size: OverlapSize, of_pair: float = 1.0, level: float = LEVEL) -> Floats:
-        """The low end, the likeliest and the high end of the width that a study of this size has, (3,); of two texts of
-        a side or more. Each pair adds `of_pair` times as much to the variance as one of the pilot.
+        """The low end, the likeliest and the high end of the width that a study of this size has, (3,), if it has two
+        texts of a side or more and each pair adds `of_pair` times as much to the variance as one of the pilot.
         """
         shares, texts, squares = self._near
         rng = np.random.default_rng(1)
@@ -228,8 +217,8 @@ class Pilot:
         for share, text, each, seen in zip(
             shares, texts, self.size.pairs_of_texts, (self.of_hs, self.of_cn), strict=True
         ):
-            ratio = _draw_side(rng, share, text, each) / squares
-            distance += (np.log(ratio) - np.log(max(seen / self.of_pair, NEAR**2))) ** 2
+            log_ratio = np.log(_draw_side(rng, share, text, each) / squares)
+            distance += (log_ratio - np.log(max(seen / self.of_pair, NEAR**2))) ** 2
         weights = np.exp((distance.min() - distance) / (2 * NEAR**2)).cumsum()
         kept = np.searchsorted(weights, (np.arange(N_KEPT) + 0.5) / N_KEPT * weights[-1])
         return shares[:, kept], [text[kept] for text in texts], squares[kept]
@@ -241,9 +230,8 @@ def _draw_squares(rng: np.random.Generator, variance: float, n: int) -> Floats:
 
 
 def _draw_side(rng: np.random.Generator, share: Floats, texts: Floats, n_each: Floats) -> Floats:
-    """V_HS by what V_pair truly is, (n_draws,), where HS explain a `share` of what pairs add, and so for CN.
-
-    `texts` (n_draws, n_known) is what each text adds; further ones are drawn. The texts have `n_each` pairs.
+    """V_HS by what V_pair truly is, (n_draws,), where HS explain a `share` of what pairs add, and so for CN. `texts`
+    (n_draws, n_known) is what each text adds, with `n_each` pairs; further ones are drawn.
     """
     further = rng.normal(size=(len(texts), max(len(n_each) - texts.shape[1], 0)))
     texts, share = np.concatenate([texts, further], axis=1)[:, : len(n_each)], share[:, None]
@@ -254,7 +242,7 @@ def _draw_side(rng: np.random.Generator, share: Floats, texts: Floats, n_each: F
 
 def measure_pilot(overlap: Overlap, coefficient: Coefficient) -> Pilot | str:
     """The variances of a coefficient on the labels of a pilot; or why it tells none."""
-    sums = sums_for(overlap, coefficient.n_labels)
+    sums = LeftOutSums(overlap, coefficient.n_labels)
     n = round(float(sums.sums.n))
     if why := coefficient.undefined_reason(sums.sums.labels, n):
         return why

@@ -1,7 +1,5 @@
-"""Sums over pairs that figures over a whole grid are computed from, also without each HS, CN or annotator.
-
-Every coefficient of `multi_rater.py` is a function of these sums. Without one HS, it is the same function of the
-sums less those of the HS, so that all replicates of the jackknife are computed at once.
+"""Sums over pairs that figures over a whole grid are computed from, also without each HS, CN or annotator: every
+coefficient of `multi_rater.py` is a function of them, so that all replicates of the jackknife are computed at once.
 """
 
 from __future__ import annotations
@@ -23,10 +21,8 @@ FEW_CODES = 200_000  # up to this, codes are counted in any case
 
 @dataclass(frozen=True)
 class Overlap:
-    """The labels of the pairs with two or more of them.
-
-    `pair`, `hs`, `cn`, `annotator` and `klass`, shape (n_labels,), say where each label stands, who gave it, and its
-    class, of `n_classes`; they count from 0.
+    """The labels of the pairs with two or more of them: where each stands, who gave it, and its class, of `n_classes`,
+    all (n_labels,) and counted from 0.
     """
 
     n_classes: int
@@ -49,12 +45,6 @@ class Overlap:
             Cluster.LABEL: np.arange(len(self.pair)),
         }[cluster]
 
-    def with_n_labels(self, n_labels: int) -> Overlap:
-        """The labels of the pairs with exactly `n_labels`."""
-        has_n_labels = (np.bincount(self.pair) == n_labels)[self.pair] if len(self.pair) else np.zeros(0, dtype=bool)
-        columns = (column[has_n_labels] for column in (self.pair, self.hs, self.cn, self.annotator, self.klass))
-        return Overlap(self.n_classes, *columns)
-
 
 @dataclass(frozen=True)
 class Sums:
@@ -65,8 +55,7 @@ class Sums:
     among a pair's labels; `labels` the labels of each class.
 
     `products` takes a number for each class (..., n_classes), and gives the sum over the coincidence matrix of the
-    product of the two classes' numbers (...). So no matrix is needed for each of many sums, which would take
-    n_classes squared numbers.
+    product of the two classes' numbers (...), so that many sums need no matrix each.
     """
 
     n: Floats
@@ -84,9 +73,8 @@ class Sums:
 
 
 def moments(profiles: Ints) -> Floats:
-    """Terms that one pair of each profile adds to `Sums`, but for `products`, shape (n_profiles, 3 + 2 n_classes).
-
-    `profiles` (n_profiles, n_classes) has the number of labels of each class; a pair with fewer than two adds nothing.
+    """Terms that one pair of each profile, its numbers of labels of each class, (n_profiles, n_classes), adds to
+    `Sums`, (n_profiles, 3 + 2 n_classes); nothing from a pair with fewer than two.
     """
     n_labels = profiles.sum(axis=1)
     counts = np.where((n_labels >= 2)[:, None], profiles, 0)
@@ -104,39 +92,38 @@ def ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any], otherwise: float = np
 
 
 class LeftOutSums:
-    """The sums over the pairs of an overlap, and what is left of them without one cluster.
+    """The sums over the pairs of an overlap, or those with exactly `n_labels`, and what is left without one cluster.
 
-    Without one of its labels a pair counts with the others, if two are left; where the number of labels is `constant`,
-    it does not count at all. `total` (3 + 2 n_classes,) are the `moments` of all pairs.
+    Without one of its labels a pair counts with the others, if two are left; with `n_labels` it does not count at all.
+    `label` are the labels that count, `total` (3 + 2 n_classes,) the `moments` of all pairs; `pairs_by_n_labels` counts
+    those with 0, 1, 2 ... labels.
     """
 
-    def __init__(self, overlap: Overlap, *, constant: bool) -> None:
-        self.n_classes = overlap.n_classes
+    def __init__(self, overlap: Overlap, n_labels: int | None = None) -> None:
+        if n_labels is not None:
+            is_in = (np.bincount(overlap.pair) == n_labels)[overlap.pair]
+            columns = (overlap.pair, overlap.hs, overlap.cn, overlap.annotator, overlap.klass)
+            overlap = Overlap(overlap.n_classes, *(column[is_in] for column in columns))
+        self.label, self.n_classes, self._constant = overlap, overlap.n_classes, n_labels is not None
         pairs, self._pair = dense_codes(overlap.pair)
         shape = len(pairs), self.n_classes
         answers = np.bincount(self._pair * shape[1] + overlap.klass, minlength=shape[0] * shape[1]).reshape(shape)
-        key = np.zeros(len(answers), dtype=np.int64)
+        self._profile = np.zeros(len(answers), dtype=np.int64)
         for column in answers.T:
-            key = dense_codes(key * (int(column.max(initial=0)) + 1) + column)[1]
-        distinct = np.empty((int(key.max(initial=-1)) + 1, answers.shape[1]), dtype=np.int64)
-        distinct[key] = answers
-        self._profiles, self._profile = distinct, key
+            self._profile = dense_codes(self._profile * (int(column.max(initial=0)) + 1) + column)[1]
+        self._profiles = np.empty((int(self._profile.max(initial=-1)) + 1, self.n_classes), dtype=np.int64)
+        self._profiles[self._profile] = answers
         self._label_at = np.empty(shape[0], dtype=np.int64)  # one of the labels of each pair
         self._label_at[self._pair] = np.arange(len(overlap.pair))
-        self.label, self._constant = overlap, constant
+        self.pairs_by_n_labels = np.bincount(self._profiles.sum(axis=1)[self._profile])
         times = np.bincount(self._profile, minlength=len(self._profiles))
         self.total = times @ moments(self._profiles)
         self._coincidence = coincidence(self._profiles, times)
 
     @property
-    def sums(self) -> Sums:
+    def sums(self) -> Sums:  # no attribute, which would refer back to this object and keep it in memory
         """The sums over all pairs."""
         return Sums.from_moments(self.total, self._products)
-
-    @property
-    def pairs_by_n_labels(self) -> Ints:
-        """Number of pairs with 0, 1, 2 ... labels."""
-        return np.bincount(self._profiles.sum(axis=1)[self._profile])
 
     def _products(self, values: Floats) -> Floats:
         return np.asarray(((values @ self._coincidence) * values).sum(axis=-1))
@@ -150,12 +137,9 @@ class LeftOutSums:
 
     def changes(self, cluster: Cluster, kinds: Ints) -> tuple[Ints, Ints]:
         """The profiles of a pair before and after each of these changes, (n_kinds, n_classes); all 0 where it goes."""
-        if cluster in TEXTS:
-            before = self._profiles[kinds]
-            return before, np.zeros_like(before)
-        profile, klass = np.divmod(kinds, self.n_classes)
+        profile, klass = (kinds, kinds) if cluster in TEXTS else np.divmod(kinds, self.n_classes)
         before = self._profiles[profile]
-        if self._constant:
+        if cluster in TEXTS or self._constant:
             return before, np.zeros_like(before)
         after = before.copy()
         after[np.arange(len(kinds)), klass] -= 1
@@ -207,9 +191,8 @@ def _profile_products(profiles: Ints, values: Floats) -> Floats:
 
 
 def dense_codes(codes: Ints) -> tuple[Ints, Ints]:
-    """The distinct codes (0 or more) in order, and the place of each code among them; without sorting if that is less.
-
-    The same as `np.unique` with `return_inverse`, in linear time where the codes are not much larger than their number.
+    """The distinct codes (0 or more) in order, and the place of each code among them: as `np.unique` with
+    `return_inverse`, but in linear time where the codes are not much larger than their number.
     """
     if int(codes.max(initial=0)) > SPARSE * len(codes) + FEW_CODES:
         return np.unique(codes, return_inverse=True)
@@ -218,9 +201,6 @@ def dense_codes(codes: Ints) -> tuple[Ints, Ints]:
 
 
 def sums_by(cluster: Ints, kind: Ints, values: Floats) -> Floats:
-    """Sums of `values[kind]` over the members of each cluster, shape (n_clusters, n_columns), clusters in order.
-
-    `cluster` and `kind` have shape (n_members,), `values` (n_kinds, n_columns).
-    """
+    """Sums of `values[kind]` over the members, (n_members,), of each cluster, in order: (n_clusters, n_columns)."""
     names, place = dense_codes(cluster)
     return np.stack([np.bincount(place, weights=column[kind], minlength=len(names)) for column in values.T], axis=1)

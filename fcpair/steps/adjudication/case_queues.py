@@ -40,7 +40,7 @@ NEW_SHARE = 100  # of the answers are so many times those after which doubt is e
 
 def estimate_doubts(labels: aggregate.LabelData) -> dict[int, float]:
     """The doubt of each pair with a definite label, by Dawid and Skene's model."""
-    probability = aggregate.fit_model(aggregate.DAWID_SKENE, labels.table).probability
+    probability = aggregate.dawid_skene(labels.table).probability
     return dict(zip(labels.cell_ids.tolist(), aggregate.doubt_of(probability).tolist(), strict=True))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fcpair.arrays import Floats
-from fcpair.stages.adjudication.label_models import LabelTable
+from fcpair.stages.adjudication.aggregate import LabelTable
 
 FIGURES = Path(__file__).with_name("crowd_kit.json")
 STEPS = (1, 4, 30)

@@ -17,13 +17,15 @@ from fcpair.errors import InputError
 from fcpair.params import ShardOrder
 from fcpair.stages.assignment.assign import (
     AssignedPairs,
+    Pairs,
     assign_pairs,
+    even_out,
     fill_slots,
     overlap_counts,
     shard_order,
     share_out,
+    split_pairs,
 )
-from fcpair.stages.corpus.split import Pairs, even_out, split_pairs
 
 ORDERS = get_args(ShardOrder)
 FC_CONAN_OVERLAP = {2: 0.126, 3: 0.05}

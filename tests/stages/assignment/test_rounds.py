@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
+from fcpair.stages.assignment.assign import even_meetings
 from fcpair.stages.assignment.rounds import add_labels, assign_cells, assign_rows, hand_over_slots, n_labels_missing
-from fcpair.stages.corpus.split import even_meetings
 from stages.assignment.test_assign import SEEDS, full_grid, per_text, table
 
 

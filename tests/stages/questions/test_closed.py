@@ -33,8 +33,7 @@ def test_the_labels_of_the_first_grid_have_fc_conans_codes() -> None:
         (1, "not_sure", False, False),
         (2, "appropriate", True, True),
     ]
-    assert [APPROPRIATENESS.is_definite(code) for code in (0, 1, 2)] == [True, False, True]
-    assert [APPROPRIATENESS.is_positive(code) for code in (0, 1, 2)] == [False, False, True]
+    assert (APPROPRIATENESS.definite, APPROPRIATENESS.positive) == ((0, 2), (2,))
 
 
 def test_choices_are_held_in_the_order_of_their_codes() -> None:
@@ -190,7 +189,7 @@ def test_a_page_sends_a_list_in_any_order() -> None:
 
 def test_no_label_is_an_answer_with_a_name_and_each_label_a_part_of_its_own() -> None:
     assert (TYPES.load([]), TYPES.name(0), TYPES.name(0b101)) == (0, "none", "Facts; warning of consequences")
-    assert (TYPES.store(0), TYPES.is_definite(0), TYPES.is_positive(0)) == ([], True, False)
+    assert TYPES.store(0) == []
     assert [part.name for part in TYPES.parts()] == list(TYPES.names)
     assert {part.question for part in TYPES.parts()} == {CHOSEN}
     assert TYPES.part_codes(0b101) == (1, 0, 1)
@@ -230,7 +229,6 @@ def test_codes_are_steps_from_the_lowest_number() -> None:
     assert type(HALVES.store(0)) is int
     assert HALVES.numbers == (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
     assert (HALVES.definite, HALVES.positive, HALVES.distance) == (HALVES.codes, (5, 6, 7, 8), "interval")
-    assert [HALVES.is_positive(code) for code in (4, 5)] == [False, True]
     assert Scale(Decimal(1), Decimal(5), Decimal(1)).positive == ()
 
 

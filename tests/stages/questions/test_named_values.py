@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from fcpair.errors import InputError
 from fcpair.evaluate.catalogue import SYSTEMS, parse_system
-from fcpair.evaluate.rerank import Cross, Rerank
-from fcpair.evaluate.services import Embed, Llm
+from fcpair.evaluate.services import Cross, Embed, Llm, Rerank
 from fcpair.evaluate.systems import Bm25, Random, Run, Sbert, System, Tfidf
 from fcpair.stages.questions.named_values import NamedValue, parse_named
 

@@ -15,17 +15,17 @@ from scipy.stats import t
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from fcpair.errors import InputError, MissingExtraError
-from fcpair.stages.stats.group_differences import GroupComparison
-from fcpair.stages.stats.group_differences import compare_annotator_groups as compared_by
-from fcpair.stages.stats.group_tests import (
+from fcpair.stages.stats.group_differences import (
     ALPHA,
     MOST_DRAWN,
     N_DRAWN,
     SURE,
+    GroupComparison,
     PermutationTest,
     log_odds_difference,
     share_difference,
 )
+from fcpair.stages.stats.group_differences import compare_annotator_groups as compared_by
 
 
 def compared(frame: pd.DataFrame, *, seed: int = 13) -> GroupComparison:

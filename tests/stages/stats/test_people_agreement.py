@@ -191,8 +191,8 @@ def test_kappa_on_bins_is_scikit_learn_s_on_the_classes(codes: list[tuple[int, i
 def test_bins_are_sorted_and_named_by_their_ends(
     printed: str, given: tuple[str, ...], names: tuple[str, ...], bin_of: list[int]
 ) -> None:
-    bins = parse_bins(scale(printed), given)
-    assert (bins.names, bins.bin_of.tolist()) == (names, bin_of)
+    bin_names, bin_of_code = parse_bins(scale(printed), given)
+    assert (bin_names, bin_of_code.tolist()) == (names, bin_of)
 
 
 @pytest.mark.parametrize(
