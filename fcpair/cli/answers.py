@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.acts import add_acts, examples_round
-from fcpair.cli.given_options import Command, take_effect
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     FOLDER,
     PATH,
@@ -50,8 +50,6 @@ from fcpair.round_options import ROW
 from fcpair.work_records import KeepReason, OldSheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fcpair.grid import Grid
     from fcpair.records import RunRecord
 
@@ -83,32 +81,42 @@ def answers() -> None:
     """
 
 
-class _Door(NamedTuple):
-    """A group of these commands: its name, its layout, and how its examples name a round."""
-
-    group: str
-    layout: str
-    example: str
-
-
-def _layout_option(door: _Door) -> Callable[[Command], Command]:
-    return shared_option(
-        "--layout",
-        choices=(CELLS, PAIRS),
-        default=door.layout,
-        detail="Cells, with a column for each question, or pairs, with the labels of the round that counts.",
-    )
-
-
 def _check_round(layout: str, name: str | None) -> None:
     if layout != CELLS and name is not None:
         raise InputError(f"labels of pairs are those of the round that counts; omit --round, or choose `{CELLS}`")
 
 
-def _sheets(door: _Door) -> click.Command:
+def _add_commands(group: click.Group, usual: str, example: str) -> None:
+    """Give a group the commands of both, with its `usual` layout, and how its examples name a round."""
+    layout_option = shared_option(
+        "--layout",
+        choices=(CELLS, PAIRS),
+        default=usual,
+        detail="Cells, with a column for each question, or pairs, with the labels of the round that counts.",
+    )
+    add_acts(group)
+
+    @group.command(
+        help=f"""Write what each person has open in a round as a sheet to fill in.
+
+    Each row is about one cell, with an empty column for each question of the round (`answer` where it has one), which
+    takes what a person would write there; `skip` skips the cell. For pairs, the column `label` takes a code or a name
+    of the label scheme, or `skip`. A round that edits shows the text in the column `original`. A file with answers in
+    it is never overwritten.
+
+    For an annotation tool, the new folder has the items of each person, a configuration, and a README.md that says how
+    to start the tool.
+
+    \b
+    Example:
+      fcpair {group.name} sheets sheets/{example}
+      fcpair {group.name} sheets sheets/{example} --sheet-format xlsx
+      fcpair {group.name} sheets project/{example} --sheet-format label-studio
+    """
+    )
     @click.argument("folder", type=FOLDER)
     @round_option
-    @_layout_option(door)
+    @layout_option
     @shared_option(
         "--sheet-format",
         "form",
@@ -123,34 +131,33 @@ def _sheets(door: _Door) -> click.Command:
                 data = {"file": str(folder), "person": person, layout: n}
                 print_receipt(f"{folder}: {n:,} {layout} of {person}", data)
             print_message(f"{folder / 'README.md'} says how to start {TOOLS[form].title} with it.")
-            return
-        is_cells = layout == CELLS
-        written = grid.sheets.write_answers(folder, name, form) if is_cells else grid.sheets.write_labels(folder, form)
-        old = grid.sheets.old_answers(folder, name) if is_cells else grid.sheets.old(folder)
-        options = f" --grid {grid.grid.name}{f' --round {name}' if name else ''}" if is_cells else ""
-        command = f"fcpair {'answers' if is_cells else 'labels'} import"
-        report_sheets(folder, form, layout, written, old, command, options)
+        elif layout == CELLS:
+            written = grid.sheets.write_answers(folder, name, form)
+            options = f" --grid {grid.grid.name}{f' --round {name}' if name else ''}"
+            old = grid.sheets.old_answers(folder, name)
+            report_sheets(folder, form, layout, written, old, "fcpair answers import", options)
+        else:
+            written = grid.sheets.write_labels(folder, form)
+            report_sheets(folder, form, layout, written, grid.sheets.old(folder), "fcpair labels import")
 
-    help_text = f"""Write what each person has open in a round as a sheet to fill in.
+    @group.command(
+        "import",
+        help=f"""Record the answers of files in a round, each file whole or not at all.
 
-    Each row is about one cell, with an empty column for each question of the round (`answer` where it has one), which
-    takes what a person would write there; `skip` skips the cell. For pairs, the column `label` takes a code or a name
-    of the label scheme, or `skip`. A round that edits shows the text in the column `original`. A file with answers in
-    it is never overwritten.
+    A table of cells has the columns `cell` (or `row` and `column`), `by` and one for each question; one of pairs has
+    `pair` (or `hs` and `cn`), `annotator` and `label`. `skipped` (of cells), `seconds`, `time` and `note` are optional.
+    Rows without an answer are left out.
 
-    For an annotation tool, the new folder has the items of each person, a configuration, and a README.md that says how
-    to start the tool.
+    An export of an annotation tool is a file, a zip file or a folder. What it lacks, such as skips, is printed first.
 
     \b
     Example:
-      fcpair {door.group} sheets sheets/{door.example}
-      fcpair {door.group} sheets sheets/{door.example} --sheet-format xlsx
-      fcpair {door.group} sheets project/{door.example} --sheet-format label-studio
-    """
-    return click.command("sheets", help=help_text)(sheets)
-
-
-def _import(door: _Door) -> click.Command:
+      fcpair {group.name} import sheets/*.csv{example}
+      fcpair {group.name} import corrected.csv{example} --supersede
+      fcpair {group.name} import bronze_partition_df.csv --reader fc-conan
+      fcpair {group.name} import project-1.json{example} --reader label-studio --people people.csv
+    """,
+    )
     @take_effect("--people", only_with=tuple(f"--reader {tool}" for tool in TOOLS))
     @take_effect("--supersede", not_with=f"--reader {PUBLISHED}")
     @click.argument("paths", nargs=-1, required=True, type=PATH)
@@ -158,7 +165,7 @@ def _import(door: _Door) -> click.Command:
     @shared_option(
         "--reader",
         choices=(CELLS, PAIRS, PUBLISHED, *TOOLS),
-        default=door.layout,
+        default=usual,
         detail="A table of cells or of pairs (a filled-in sheet is one), a published FC-CONAN partition, or what an "
         "annotation tool exports.",
     )
@@ -189,27 +196,21 @@ def _import(door: _Door) -> click.Command:
 
         for_each_file(paths, record)
 
-    help_text = f"""Record the answers of files in a round, each file whole or not at all.
+    @group.command(
+        help=f"""Write the answers of a round.
 
-    A table of cells has the columns `cell` (or `row` and `column`), `by` and one for each question; one of pairs has
-    `pair` (or `hs` and `cn`), `annotator` and `label`. `skipped` (of cells), `seconds`, `time` and `note` are optional.
-    Rows without an answer are left out.
-
-    An export of an annotation tool is a file, a zip file or a folder. What it lacks, such as skips, is printed first.
+    There is a row for each person's current answer on each cell, and a column for each question, with the answer as
+    people read it; a skipped cell has none. For pairs, there is a row for each person's current label, skips included,
+    with its origin.
 
     \b
     Example:
-      fcpair {door.group} import sheets/*.csv{door.example}
-      fcpair {door.group} import corrected.csv{door.example} --supersede
-      fcpair {door.group} import bronze_partition_df.csv --reader fc-conan
-      fcpair {door.group} import project-1.json{door.example} --reader label-studio --people people.csv
+      fcpair {group.name} export{example} --out {group.name}.csv
+      fcpair {group.name} export{example} --out {group.name}.jsonl
     """
-    return click.command("import", help=help_text)(import_)
-
-
-def _export(door: _Door) -> click.Command:
+    )
     @round_option
-    @_layout_option(door)
+    @layout_option
     @option("--known", is_flag=True, help="Also write answers to known pairs, marked in a column `known`.")
     @shared_option("--out", required=True, type=PATH, detail="A .csv, .jsonl or .parquet file.")
     @with_grid
@@ -222,19 +223,6 @@ def _export(door: _Door) -> click.Command:
             raise StageError("nothing has been answered in this round yet")
         warn_of_simulated(grid)
         write_rows(rows, out, "answers")
-
-    help_text = f"""Write the answers of a round.
-
-    There is a row for each person's current answer on each cell, and a column for each question, with the answer as
-    people read it; a skipped cell has none. For pairs, there is a row for each person's current label, skips included,
-    with its origin.
-
-    \b
-    Example:
-      fcpair {door.group} export{door.example} --out {door.group}.csv
-      fcpair {door.group} export{door.example} --out {door.group}.jsonl
-    """
-    return click.command("export", help=help_text)(export)
 
 
 def report_sheets(
@@ -296,10 +284,8 @@ def replies(grid: Grid, name: str, out: Path) -> None:
     write_rows(rows, out, "replies")
 
 
-for _group, _door in ((labels, _Door("labels", PAIRS, "")), (answers, _Door("answers", CELLS, " --grid write"))):
-    add_acts(_group)
-    for _make in (_sheets, _import, _export):
-        _group.add_command(_make(_door))
+_add_commands(labels, PAIRS, "")
+_add_commands(answers, CELLS, " --grid write")
 
 
 CURATION_COLUMNS = ("source", "n", "accepted", "edited", "rejected", "words_changed", "characters_changed")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, cached_property, partial
 from http import HTTPStatus
@@ -41,14 +41,12 @@ HERE = Path(__file__).parent
 Read = TypeVar("Read")
 START = "/lead/start"  # below it are the pages on which a study is made
 HEATS = 10
-QUOTED = ("LEAST_INTERVALS", "RATE_DAYS", "LAST_INTERVALS", "FASTEST_WPM", "MEAN_WPM")  # by templates, of the pace
 PLACES: Mapping[str, str] = {
     "serve": mark("use these pages"),
     "validate assign": mark("“Assign pairs to validators” on Conflicts"),
     "partition": mark("“Tiers as they would be now” on Progress"),
     "report": mark("“Report” on Downloads"),
 }
-GO_TO = mark("go to %(place)s")
 _COMMAND = re.compile(rf"(run )?`fcpair ({'|'.join(PLACES)})( --[^`]*)?`")
 _TIER_NAME = re.compile(rf"\b({'|'.join(TIERS)})\b", re.IGNORECASE)
 
@@ -59,20 +57,6 @@ class ServedTerms:
 
     study: Study
     given: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, study: Study, annotate: Annotate, given: Collection[str] | None) -> ServedTerms:
-        """Terms of which those are `given` that are so named; None for those that differ from the study's own."""
-        if given is None:
-            own = study.effective_options(Annotate)
-            names = (item.name for item in fields(Annotate))
-            given = [name for name in names if getattr(annotate, name) != getattr(own, name)]
-        return cls(study, {name: getattr(annotate, name) for name in given})
-
-    @property
-    def own(self) -> Annotate:
-        """The study's own terms."""
-        return self.study.effective_options(Annotate)
 
     def now(self) -> Annotate:
         """The terms as they are now, with fcpair's own words where the study has none."""
@@ -143,10 +127,6 @@ class Context:
         """Return whether a visitor can practise on known pairs; not where that cannot be read."""
         return _if_readable(lambda: visitor.role in PRACTISING and bool(self.study.known_items()), False)
 
-    def has_discussion(self, visitor: Visitor) -> bool:
-        """Return whether a visitor has a discussion of a calibration to read; not where that cannot be read."""
-        return _if_readable(lambda: visitor.role in WORKERS and self.study.has_discussion(visitor), False)
-
     def language(self, visitor: Visitor | None) -> Language:
         """The language of pages for a visitor: the one they chose, else the study's; English where it is unreadable."""
         return _if_readable(lambda: LANGUAGES[(visitor and visitor.language) or self.study.page_language()], ENGLISH)
@@ -163,8 +143,7 @@ class Context:
         """A sentence of fcpair's as a visitor reads it: in their language, and calling a pair what pages call it."""
         notice_plain(sentence)
         about_work = language is not ENGLISH or "pair" in sentence.lower()
-        noun = self.noun(visitor, here) if about_work else Noun.of("pair")
-        return language.say(sentence, noun)
+        return language.say(sentence, self.noun(visitor, here) if about_work else Noun.of("pair"))
 
     def page(
         self,
@@ -180,7 +159,11 @@ class Context:
         words, facts = self.page_words(visitor, here), here.facts if here else self.facts
         noun = words.noun if words else Noun.of("pair")
         language: Language = values.get("language") or self.language_of(request, visitor)
-        takes_part = visitor if visitor and visitor.consented else None
+        practises = discusses = False
+        if visitor and visitor.consented:
+            practises = self.has_practice(visitor)
+            has_discussion = partial(self.study.has_discussion, visitor)
+            discusses = visitor.role in WORKERS and _if_readable(has_discussion, False)
         variables = {
             "visitor": visitor,
             "csrf": self.door.csrf_token(request) if visitor else "",
@@ -190,8 +173,8 @@ class Context:
             "noun": noun,
             "language": language,
             "phrases": language.noun_phrases(noun),
-            "practises": takes_part is not None and self.has_practice(takes_part),
-            "discusses": takes_part is not None and self.has_discussion(takes_part),
+            "practises": practises,
+            "discusses": discusses,
             "annotate": self.annotate,
             "path": request.url.path,
             **values,
@@ -212,7 +195,7 @@ def replace_commands(sentence: str, language: Language = ENGLISH) -> str:
 
     def replace(command: re.Match[str]) -> str:
         place = language.find(PLACES[command[2]])
-        return language.gettext(GO_TO, place=place) if command[1] else place
+        return language.gettext(mark("go to %(place)s"), place=place) if command[1] else place
 
     return _COMMAND.sub(replace, sentence)
 
@@ -236,8 +219,7 @@ context_of: Callable[[Request], Context] = attrgetter("app.state.context")  # of
 
 def mark_tiers(text: str) -> Markup:
     """A text in which each name of a tier has a mark in its colour, see `report.figures.colours`."""
-    marked = _TIER_NAME.sub(lambda name: f'<span class="tier {name[0].lower()}">{name[0]}</span>', str(escape(text)))
-    return Markup(marked)
+    return Markup(_TIER_NAME.sub(lambda name: str(mark_tier(name[0])), str(escape(text))))
 
 
 def mark_tier(name: str) -> Markup:
@@ -282,6 +264,7 @@ def load_templates() -> Environment:
         "iso": lambda at: datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds"),  # a POSIX time for browsers
         "heat": heat_class,
         "PAUSE_MINUTES": round(pace.PAUSE_S / 60),
-        **{name: getattr(pace, name) for name in QUOTED},
+        **{name: getattr(pace, name) for name in ("LEAST_INTERVALS", "RATE_DAYS", "LAST_INTERVALS")},
+        **{name: getattr(pace, name) for name in ("FASTEST_WPM", "MEAN_WPM")},
     }
     return environment

@@ -100,16 +100,18 @@ class Visit:
 
         A refusal is the `problem` of its form, beside the field that is `wrong`, and gives the page its status.
         """
-        done = next((one for one in self.study.log() if one.id == run), None) if run else None
-        problem = replace_commands(self.translate(self.why, here), self.language) if self.refusal else ""
-        shown = {"done": done, "problem": problem, "wrong": self.refusal.parameter if self.refusal else "", **values}
-        status = status_of(self.refusal) if self.refusal else HTTPStatus.OK
+        done = next((record for record in self.study.log() if record.id == run), None) if run else None
+        problem, wrong, status = "", "", HTTPStatus.OK
+        if self.refusal:
+            problem = replace_commands(self.translate(self.why, here), self.language)
+            wrong, status = self.refusal.parameter, status_of(self.refusal)
+        shown = {"done": done, "problem": problem, "wrong": wrong, **values}
         return self.context.page(self.request, self.visitor, template, here, status, **shown)
 
     def lead_page(self, template: str, page: LeadPage, run: int = 0, /, **values: Any) -> Response:
         """One of the lead's pages, about the grid that the address names, with links to the others if there are any."""
-        here = self.here
-        return self.page(template, here, run, page=page, grids=self.overviews if here.name else [], **values)
+        grids = self.overviews if self.here.name else []
+        return self.page(template, self.here, run, page=page, grids=grids, **values)
 
     @property
     def why(self) -> str:
@@ -139,11 +141,7 @@ class Visit:
 
 
 class ElsewhereError(Exception):
-    """Whoever asks for a page has to see the one at another `address` first."""
-
-    def __init__(self, address: str) -> None:
-        super().__init__(address)
-        self.address = address
+    """Whoever asks for a page has to see the one at this other address first."""
 
 
 def enter_by(enter: Callable[..., Any], *roles: Role) -> Any:
@@ -154,11 +152,10 @@ def enter_by(enter: Callable[..., Any], *roles: Role) -> Any:
 
 def open_to(*roles: Role) -> Any:
     """The dependency by which an endpoint gets the visit of somebody in one of these roles; run in the loop."""
-    allowed = frozenset(roles)
 
     async def enter(request: Request) -> Visit:
         context = context_of(request)
-        return Visit(request, context, context.door.require_visitor(request, allowed))
+        return Visit(request, context, context.door.require_visitor(request, frozenset(roles)))
 
     return enter_by(enter, *roles)
 

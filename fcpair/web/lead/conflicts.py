@@ -29,8 +29,7 @@ NONE = "none"  # in the place of a policy that held, where none did
 def conflicts(visit: LeadVisit, run: int = 0, policy: str = "", ties: str = "", before: str = "") -> Response:
     """Show the adjudication policy, with what it would do, and the assigning of pairs to validators."""
     here, log, notes = visit.here, visit.study.log(), visit.context.grids.oldest.monitor.notes()
-    done = next((one for one in log if one.id == run), None)
-    held = here.grid.policy
+    done, held = next((record for record in log if record.id == run), None), here.grid.policy
     shown = parse_policy(policy, ties) if policy else held or here.grid.effective_options(Adjudicate)
     try:
         would = here.grid.desk.adjudicate_dry_run(shown)
@@ -49,7 +48,6 @@ def conflicts(visit: LeadVisit, run: int = 0, policy: str = "", ties: str = "", 
         dealt=next((round_ for round_ in visit.overview["rounds"] if round_["role"] == Role.VALIDATOR), None),
         not_due=here.grid.desk.verdicts_not_due,
         dealing=here.grid.effective_options(Validate),
-        done=done,
         back=_way_back(here.grid, log, done, before),
         simulated=notes.simulated,
         notes=notes.notes,
@@ -117,11 +115,11 @@ def validate(visit: LeadVisit, blind: Ticked = False, more: Ticked = False) -> R
 def choose_rule(visit: LeadVisit, seen: Text = "") -> Response:
     """Let a rule hold for the grid: in its tiers, report, downloads and evaluation."""
     grid, typed = visit.here.grid, fields(visit.request)
-
-    def save() -> RunRecord:
-        return grid.save.partition(read_params(grid.effective_options(Partition), typed), seen=seen)
-
-    return visit.act(save, DIAMOND, compare_rules)
+    return visit.act(
+        lambda: grid.save.partition(read_params(grid.effective_options(Partition), typed), seen=seen),
+        DIAMOND,
+        compare_rules,
+    )
 
 
 @router.get(DIAMOND)
@@ -131,8 +129,8 @@ def compare_rules(visit: LeadVisit, run: int = 0) -> Response:
     rows: list[tuple[str, list[int]]] = []  # the size of each tier, the best first, by each rule
     try:
         tables: list[Any] = [here.grid.tiers(diamond=rule).table().tables[0] for rule in all_rules]
-        columns = [list(table.itertuples(index=False, name=None)) for table in tables]
-        rows = [(str(tier[0][0]), [int(row[1]) for row in tier]) for tier in zip(*columns, strict=True)]
+        by_tier = zip(*(table.itertuples(index=False, name=None) for table in tables), strict=True)
+        rows = [(str(tier[0][0]), [int(row[1]) for row in tier]) for tier in by_tier]
     except (InputError, StageError) as error:  # nobody has answered, or the answers cannot be in tiers
         no_tiers = str(error)
     held = here.grid.effective_options(Partition)

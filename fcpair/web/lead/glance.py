@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from fcpair.records import Role
@@ -22,12 +21,7 @@ if TYPE_CHECKING:
     from fcpair.grid import Headlines, NextStep, StageActivity
 
 WIDTH, HEIGHT = 600, 140  # of the picture, in its own units
-SO_MANY_OF_ALL = mark("%(done)s of %(wanted)s")
 NO_LABELS = mark("there are no labels yet")
-BY_POLICY = mark_plural("%(n)s more for a policy", "%(n)s more for a policy")
-NO_PACES = mark("everybody has fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages")
-
-
 ADDING = {
     Role.ANNOTATOR: mark("Add annotators"),
     Role.ADJUDICATOR: mark("Add an adjudicator"),
@@ -45,8 +39,7 @@ INVITING = {
 }
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(NamedTuple):
     """The next act of a `stage`: a `button` does it, by a form of `fields`, or leads to an `address`."""
 
     stage: str
@@ -57,8 +50,7 @@ class Offer:
     command: str = ""
 
 
-@dataclass(frozen=True)
-class Tile:
+class Tile(NamedTuple):
     """A headline figure: name, value, what is beside it, and the page that has more; `why` a value is not known yet."""
 
     name: str
@@ -68,8 +60,7 @@ class Tile:
     why: str = ""
 
 
-@dataclass(frozen=True)
-class BurnUp:
+class BurnUp(NamedTuple):
     """The answers over the days: the points of a line, and of its `outlook` to the end, in units of WIDTH and HEIGHT.
 
     `rows` has of each day with answers its date, their number, and how many there were by its end.
@@ -85,28 +76,36 @@ class BurnUp:
 def glance(here: CurrentGrid, language: Language) -> dict[str, Any]:
     """Values of the panel."""
     headlines, stages = here.monitor.headlines(), here.monitor.stages()
+    # What a page does first; of a grid, which is named if it is planned.
+    grid = here.grid.grid.name if here.is_planned else ""
+    offers = sorted((_offer(step, headlines, grid, language) for step in headlines.steps), key=lambda of: not of.button)
+    if not offers:
+        done = mark("Everything is answered and decided"), mark("Nobody has anything left to do.")
+        offers = [Offer(*map(language.gettext, (*done, mark("Go to the downloads"))), DOWNLOADS.path)]
     primary = next(stage for stage in stages if stage.name == headlines.primary)
-    all_offers = offers(headlines, here.grid.grid.name if here.is_planned else "", language)
-    names, n_active = ", ".join(headlines.active[:3]), language.count(len(headlines.active))
-    active = Tile(language.gettext(mark("Active now")), n_active, names, PEOPLE.path)
+    wanted = primary.done + primary.open + primary.vacant
     return {
-        "first": all_offers[0],
-        "others": all_offers[1:],
-        "tiles": [*_progress_tiles(here, language, primary, stages), _time_tile(language, stages), active],
-        "burn_up": draw_burn_up(headlines.by_day, primary.done + primary.open + primary.vacant, primary.end_at),
+        "first": offers[0],
+        "others": offers[1:],
+        "tiles": [*_tiles(here, language, headlines, stages, primary)],
+        "burn_up": draw_burn_up(headlines.by_day, wanted, primary.end_at),
         "width": WIDTH,
         "height": HEIGHT,
     }
 
 
-def _progress_tiles(
-    here: CurrentGrid, language: Language, primary: StageActivity, stages: Sequence[StageActivity]
+def _tiles(
+    here: CurrentGrid, language: Language, headlines: Headlines, stages: Sequence[StageActivity], primary: StageActivity
 ) -> Iterator[Tile]:
-    """Tiles of what is answered, and how far people agree; of what is to be decided, and the tiers."""
-    say, wanted = language.gettext, primary.done + primary.open + primary.vacant
-    answered, agreed = say(mark("Answered")), say(mark("Agreement"))
+    """Tiles of what is answered, and how far people agree; of what is to be decided, and the tiers; of time and people.
+
+    Work that is left takes each person their own pace, or the median one where that is not known.
+    """
+    say, wanted, active = language.gettext, primary.done + primary.open + primary.vacant, headlines.active
+    answered, agreed, left = say(mark("Answered")), say(mark("Agreement")), say(mark("Hours left"))
     if wanted:
-        value = say(SO_MANY_OF_ALL, done=language.count(primary.done), wanted=language.count(wanted))
+        done = {"done": language.count(primary.done), "wanted": language.count(wanted)}
+        value = say(mark("%(done)s of %(wanted)s"), **done)
         yield Tile(answered, value, language.share(primary.done, wanted), PEOPLE.path)
     else:
         yield Tile(answered, NOTHING, "", PEOPLE.path, say(mark("nothing is assigned yet")))
@@ -118,37 +117,36 @@ def _progress_tiles(
         else:
             interval = say(mark("no interval")) if alpha.low is None else language.interval(alpha)
             yield Tile(agreed, language.decimal(alpha.value, 2), interval, AGREEMENT.path)
-    if not has_decisions(here):
-        return
-    if stage := next((stage for stage in stages if stage.role is Role.ADJUDICATOR), None):
-        beside = language.ngettext(*BY_POLICY, stage.by_policy) if stage.by_policy else ""
-        yield Tile(say(mark("Conflicts")), language.count(stage.open - stage.again), beside, CONFLICTS.path)
-        changed = say(mark("labels changed")) if stage.again else ""
-        yield Tile(say(mark("To be looked at")), language.count(stage.again), changed, CONFLICTS.path)
-    decisions, name, address = here.monitor.decisions(), say(mark("Tiers now")), f"{PROGRESS.path}#tiers"
-    if decisions.tiers is None:
-        why = language.say(decisions.no_tiers or NO_LABELS, Noun.of("pair"))
-        yield Tile(name, NOTHING, "", address, why)
-    else:
-        rows = (list(row.values()) for row in decisions.tiers.tables[0])
-        best, *rest = (f"{str(tier).capitalize()} {language.count(n)}" for tier, n, *_ in rows)
-        yield Tile(name, best, " · ".join(rest), address)
-
-
-def _time_tile(language: Language, stages: Sequence[StageActivity]) -> Tile:
-    """Hours of work left to everybody together, each at their own pace, or at the median one where it is not known."""
-    say = language.gettext
-    name = say(mark("Hours left"))
-    open_work = [(person.open, person.outlook.pace_s) for stage in stages for person in stage.people if person.open]
+    if has_decisions(here):
+        if stage := next((stage for stage in stages if stage.role is Role.ADJUDICATOR), None):
+            more = mark_plural("%(n)s more for a policy", "%(n)s more for a policy")
+            beside = language.ngettext(*more, stage.by_policy) if stage.by_policy else ""
+            yield Tile(say(mark("Conflicts")), language.count(stage.open - stage.again), beside, CONFLICTS.path)
+            changed = say(mark("labels changed")) if stage.again else ""
+            yield Tile(say(mark("To be looked at")), language.count(stage.again), changed, CONFLICTS.path)
+        decisions, name, address = here.monitor.decisions(), say(mark("Tiers now")), f"{PROGRESS.path}#tiers"
+        if decisions.tiers is None:
+            why = language.say(decisions.no_tiers or NO_LABELS, Noun.of("pair"))
+            yield Tile(name, NOTHING, "", address, why)
+        else:
+            rows = (list(row.values()) for row in decisions.tiers.tables[0])
+            best, *rest = (f"{str(tier).capitalize()} {language.count(n)}" for tier, n, *_ in rows)
+            yield Tile(name, best, " · ".join(rest), address)
+    people = [person for stage in stages for person in stage.people]
+    open_work = [(person.open, person.outlook.pace_s) for person in people if person.open]
     free = sum(stage.free + stage.vacant for stage in stages)
     if not open_work and not free:
-        return Tile(name, language.count(0))
-    paces = [person.outlook.pace_s for stage in stages for person in stage.people if person.outlook.pace_s is not None]
-    if not paces:
-        return Tile(name, NOTHING, why=say(NO_PACES, least=LEAST_INTERVALS, most=round(PAUSE_S / 60)))
-    usual = median(paces)
-    left_s = sum(n * (pace or usual) for n, pace in open_work) + free * usual
-    return Tile(name, language.decimal(left_s / 3600, 1), say(mark("of all together")))
+        yield Tile(left, language.count(0))
+    elif paces := [person.outlook.pace_s for person in people if person.outlook.pace_s is not None]:
+        usual = median(paces)
+        left_s = sum(n * (pace or usual) for n, pace in open_work) + free * usual
+        yield Tile(left, language.decimal(left_s / 3600, 1), say(mark("of all together")))
+    else:
+        message = mark(
+            "everybody has fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages"
+        )
+        yield Tile(left, NOTHING, why=say(message, least=LEAST_INTERVALS, most=round(PAUSE_S / 60)))
+    yield Tile(say(mark("Active now")), language.count(len(active)), ", ".join(active[:3]), PEOPLE.path)
 
 
 def draw_burn_up(by_day: Sequence[tuple[str, int]], wanted: int, end_at: float | None) -> BurnUp | None:
@@ -173,16 +171,6 @@ def draw_burn_up(by_day: Sequence[tuple[str, int]], wanted: int, end_at: float |
     return BurnUp(" ".join(line), outlook, rows, wanted, end)
 
 
-def offers(headlines: Headlines, grid: str, language: Language) -> list[Offer]:
-    """All that can be done now in a grid (named if it is planned), what a page does first; never empty."""
-    all_offers = [_offer(step, headlines, grid, language) for step in headlines.steps]
-    if not all_offers:
-        say, stage = language.gettext, mark("Everything is answered and decided")
-        text, button = mark("Nobody has anything left to do."), mark("Go to the downloads")
-        return [Offer(say(stage), say(text), say(button), DOWNLOADS.path)]
-    return sorted(all_offers, key=lambda offer: not offer.button)
-
-
 def _offer(step: NextStep, headlines: Headlines, grid: str, language: Language) -> Offer:
     row, role = step.row, step.role or step.row.role
 
@@ -197,13 +185,13 @@ def _offer(step: NextStep, headlines: Headlines, grid: str, language: Language) 
     offer = Offer(say(row.stage), say((is_named and row.in_round) or row.text))
     if row.watches:
         if role and (n := headlines.uninvited.get(role, 0)):
-            return replace(offer, button=language.ngettext(*INVITING[role], n), address=f"{PEOPLE.path}#links")
-        return replace(offer, button=say(mark("See how people get on")), address=PEOPLE.path)
+            return offer._replace(button=language.ngettext(*INVITING[role], n), address=f"{PEOPLE.path}#links")
+        return offer._replace(button=say(mark("See how people get on")), address=PEOPLE.path)
     if role and (row.adds or (row.role and role not in headlines.roles)):
-        return replace(offer, button=say(ADDING[role]), address=f"{PEOPLE.path}?role={role}#add")
+        return offer._replace(button=say(ADDING[role]), address=f"{PEOPLE.path}?role={role}#add")
     button = (is_named and row.round_button) or row.button
     if not button:
-        return replace(offer, command=row.command.format(grid=grid, round=step.round))
+        return offer._replace(command=row.command.format(grid=grid, round=step.round))
     address = row.page.format(query=urlencode({"round": step.round}))
     fields = None if row.fields is None else tuple((name, getattr(step, name)) for name in row.fields)
-    return replace(offer, button=say(button), address=address, fields=fields)
+    return offer._replace(button=say(button), address=address, fields=fields)

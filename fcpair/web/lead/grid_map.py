@@ -23,8 +23,6 @@ from fcpair.words import Noun
 
 router = APIRouter(include_in_schema=False)
 N_TEXTS, N_CHARACTERS = 100, 120  # sent at once, and of each of them
-QUICK = 1  # of 9: half a megabyte is sent sooner than the last tenth is squeezed out of it
-NO_MAP = say("there is no map, because the grid has no pairs yet")
 MOST_LISTED = 200  # texts of a side; of one with more there is only the file
 SIDES: dict[str, Literal["row", "column"]] = {"rows": "row", "columns": "column"}
 """The sides of a map, as addresses name them, and the axis of each."""
@@ -32,8 +30,7 @@ SIDES: dict[str, Literal["row", "column"]] = {"rows": "row", "columns": "column"
 
 def map_figures(here: CurrentGrid) -> dict[str, Any]:
     """The values of the panel: the map as it is now, each place without a cell by its reason, and both sides."""
-    cell_map = here.monitor.cell_map()
-    if cell_map is None:
+    if (cell_map := here.monitor.cell_map()) is None:
         return {"map": None}
     return {
         "map": cell_map,
@@ -71,7 +68,7 @@ def cells(visit: LeadVisit, question: str = "") -> Response:
     media_type = "application/octet-stream"
     if not takes_gzip(visit.request):
         return Response(content, media_type=media_type)
-    packed = gzip.compress(content, QUICK, mtime=0)
+    packed = gzip.compress(content, 1, mtime=0)  # half a megabyte is sent sooner than its last tenth is squeezed out
     return Response(packed, headers={"content-encoding": "gzip"}, media_type=media_type)
 
 
@@ -101,5 +98,5 @@ def _check_side(side: str) -> None:
 def _find_map(visit: Visit, question: str) -> tuple[CurrentGrid, CellMap]:
     cell_map = visit.here.monitor.cell_map(question)
     if cell_map is None:
-        raise UnknownIdError(NO_MAP)
+        raise UnknownIdError.say("there is no map, because the grid has no pairs yet")
     return visit.here, cell_map

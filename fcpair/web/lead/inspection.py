@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from http import HTTPStatus
 from itertools import accumulate
 from operator import itemgetter
@@ -11,7 +12,6 @@ from fastapi import APIRouter, Response
 
 from fcpair.errors import InputError
 from fcpair.params import Calibration
-from fcpair.records import RunRecord
 from fcpair.sentences import mark, say
 from fcpair.web.current_grid import AGREEMENT, CALIBRATION, PEOPLE
 from fcpair.web.form import Ticked, fields, read_params
@@ -19,8 +19,6 @@ from fcpair.web.lead.panels import build_panel, build_panels, compared_people, i
 from fcpair.web.visits import LeadVisit
 
 router = APIRouter(include_in_schema=False)
-BETWEEN = " "  # an axis and a column of its metadata in one value of a form
-BESIDE = "/lead/people/beside"
 PAGE = 100  # answers on one page of them
 COUNTS = {
     "neither": mark("neither answer: the pairs are assigned again"),
@@ -44,10 +42,9 @@ def pair(visit: LeadVisit, cell_id: int) -> Response:
     explanation = visit.here.grid.explain(cell_id)
     # A decision that stands again has the time at which it was made.
     decided = accumulate((str(row["at"]) for row in explanation.decisions), max)
-    answered = ((str(row["at"]), row) for row in explanation.answers)
-    timed = [*answered, *zip(decided, explanation.decisions, strict=True)]
-    events = [row for _, row in sorted(timed, key=itemgetter(0))]
-    return visit.page("lead_pair.html.j2", visit.here, told=explanation, events=events)
+    timed = [(str(row["at"]), row) for row in explanation.answers]
+    timed = sorted([*timed, *zip(decided, explanation.decisions, strict=True)], key=itemgetter(0))
+    return visit.page("lead_pair.html.j2", visit.here, told=explanation, events=[row for _, row in timed])
 
 
 @router.get("/lead/answers")
@@ -76,7 +73,8 @@ def agreement(visit: LeadVisit, by: str = "") -> Response:
     values: dict[str, Any] = {"compared": (), "by_choices": {}, "blocks": ()}
     if AGREEMENT.fits(here):
         columns = monitor.metadata_columns()
-        choices = {f"{axis}{BETWEEN}{name}": (axis, name) for axis, names in columns.items() for name in names}
+        # An axis and a column of its metadata in one value of the form.
+        choices = {f"{axis} {name}": (axis, name) for axis, names in columns.items() for name in names}
         if by and by not in choices:
             names = list(choices) or say("none")
             raise InputError.say("there is no metadata `%(name)s` to compare; expected %(codes)s", name=by, codes=names)
@@ -86,7 +84,7 @@ def agreement(visit: LeadVisit, by: str = "") -> Response:
     return visit.lead_page("lead_agreement_page.html.j2", AGREEMENT, panels=panels, simulated=simulated, **values)
 
 
-@router.get(BESIDE)
+@router.get("/lead/people/beside")
 def two_people(visit: LeadVisit, person: str = "", other: str = "") -> Response:
     """Show two people side by side, and let others be chosen."""
     here = visit.here
@@ -107,9 +105,7 @@ def calibration(visit: LeadVisit, run: int = 0) -> Response:
         panels=build_panels(visit, CALIBRATION) if result else [],
         simulated=grid.calibration.simulated_note,
         result=result,
-        n_open=sum(person.again_open if person.again_open else person.open for person in result.people)
-        if result
-        else 0,
+        n_open=sum(person.again_open or person.open for person in result.people) if result else 0,
         options=grid.recipe_options(Calibration),
         counts=COUNTS,
     )
@@ -118,22 +114,22 @@ def calibration(visit: LeadVisit, run: int = 0) -> Response:
 @router.post(f"{CALIBRATION.path}/start")
 def start(visit: LeadVisit) -> Response:
     """Draw the batch, and assign it to everybody."""
-
-    def begin() -> RunRecord:
-        grid = visit.here.grid
-        return grid.calibration.start(read_params(grid.recipe_options(Calibration), fields(visit.request)))
-
-    return visit.act(begin, CALIBRATION.path, calibration)
+    grid, typed = visit.here.grid, fields(visit.request)
+    return visit.act(
+        lambda: grid.calibration.start(read_params(grid.recipe_options(Calibration), typed)),
+        CALIBRATION.path,
+        calibration,
+    )
 
 
 @router.post(f"{CALIBRATION.path}/discuss")
 def discuss(visit: LeadVisit, early: Ticked = False) -> Response:
     """Open the discussion."""
-    grid = visit.here.grid
-    return visit.act(lambda: grid.calibration.open_discussion(early=early), CALIBRATION.path, calibration)
+    open_discussion = partial(visit.here.grid.calibration.open_discussion, early=early)
+    return visit.act(open_discussion, CALIBRATION.path, calibration)
 
 
 @router.post(f"{CALIBRATION.path}/close")
 def close(visit: LeadVisit, early: Ticked = False) -> Response:
     """Close the calibration."""
-    return visit.act(lambda: visit.here.grid.calibration.close(early=early), CALIBRATION.path, calibration)
+    return visit.act(partial(visit.here.grid.calibration.close, early=early), CALIBRATION.path, calibration)

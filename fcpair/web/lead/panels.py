@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from markupsafe import Markup
 
@@ -27,13 +26,8 @@ from fcpair.web.lead.grid_map import map_figures
 from fcpair.web.visits import Visit
 from fcpair.words import Noun
 
-FAST_SHOWN = 20
 MOST_IN_MAP = 15  # people
 EXTREMES = 5  # of the most and the least agreeing two people
-MOST_LINKS = 8  # pairs of one text
-DESCRIBED = mark("%(title)s. The table below has the numbers.")
-LABELS, VERDICTS = mark("Labels"), mark("Verdicts")
-QUESTION_OF_ROUND = mark("Round “%(round)s”, %(question)s")
 STAGES = {
     ("label", Role.ANNOTATOR): mark("Labelling"),
     ("adjudicate", Role.ADJUDICATOR): mark("Adjudicating"),
@@ -58,8 +52,7 @@ Values = dict[str, Any]
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """One part of a page that is read anew by itself, where it `fits` the grid; `folded`, it shows its title alone."""
 
     title: str
@@ -68,21 +61,18 @@ class Panel:
     folded: bool = False
 
 
-@dataclass(frozen=True)
-class Shares:
+class Shares(NamedTuple):
     """Answers of the people in one round: `answers` are the names of the columns, `round` has them one by one."""
 
     title: str
-    answers: tuple[str, ...]
+    answers: Sequence[str]
     people: Sequence[PersonFigures | PersonShares]
     round: str = ""
 
 
 def stage_title(language: Language, name: str, role: Role) -> str:
     """A stage or round in words: `Labelling`, and of a round of one's own `Round “rate”, answered by raters`."""
-    if (name, role) in STAGES:
-        return language.gettext(STAGES[name, role])
-    return language.gettext(STAGES_BY_ROLE[role], round=name)
+    return language.gettext(STAGES.get((name, role)) or STAGES_BY_ROLE[role], round=name)
 
 
 def if_measured(measure: Callable[[], Made]) -> Made | None:
@@ -95,10 +85,8 @@ def if_measured(measure: Callable[[], Made]) -> Made | None:
 
 def _every_two(here: CurrentGrid, _language: Language) -> Values:
     """Every two people; where these are too many for a map, those who agree least and most."""
-    figures = here.monitor.agreement()
-    subsets = figures.subsets if figures else ()
-    is_map = len(compared_people(here)) <= MOST_IN_MAP
-    lowest, highest = extreme_subsets(subsets, EXTREMES)
+    figures, is_map = here.monitor.agreement(), len(compared_people(here)) <= MOST_IN_MAP
+    lowest, highest = extreme_subsets(figures.subsets if figures else (), EXTREMES)
     extremes = ((mark("The lowest kappa"), lowest), (mark("The highest kappa"), highest))
     return {
         "found": figures,
@@ -119,31 +107,25 @@ def _draw(language: Language, forest: Forest) -> Markup:
     if language is ENGLISH:
         return forest_markup(forest)
     say = partial(language.say, noun=Noun.of("pair"))
-    label = language.gettext(DESCRIBED, title=say(forest.title))
+    label = language.gettext(mark("%(title)s. The table below has the numbers."), title=say(forest.title))
     return forest_markup(forest, ForestWords(label, say, language.figure))
 
 
 def _labels(here: CurrentGrid, language: Language) -> Values:
     """The labels and verdicts of each person; of a planned grid, the answers question by question."""
+    shares = []
     if here.is_planned:
-        shares = (
-            Shares(
-                language.gettext(QUESTION_OF_ROUND, round=share.round, question=language.answer_name(share.question)),
-                tuple(map(language.answer_name, share.choices)),
-                share.people,
-                share.round,
-            )
-            for share in here.monitor.shares()
-        )
-        return {"rounds": tuple(shares)}
+        for share in here.monitor.shares():
+            question = {"round": share.round, "question": language.answer_name(share.question)}
+            title = language.gettext(mark("Round “%(round)s”, %(question)s"), **question)
+            shares.append(Shares(title, [*map(language.answer_name, share.choices)], share.people, share.round))
+        return {"rounds": shares}
     data = here.monitor.people()
-    rounds = ((LABELS, data.question, data.annotators), (VERDICTS, VERDICT, data.validators))
-    return {
-        "rounds": tuple(
-            Shares(language.gettext(title), tuple(language.answer_name(choice.name) for choice in question), people)
-            for title, question, people in rounds
-        )
-    }
+    labels, verdicts = (mark("Labels"), data.question, data.annotators), (mark("Verdicts"), VERDICT, data.validators)
+    for title, choices, people in (labels, verdicts):
+        names = [language.answer_name(choice.name) for choice in choices]
+        shares.append(Shares(language.gettext(title), names, people))
+    return {"rounds": shares}
 
 
 def _tiers(here: CurrentGrid, _language: Language) -> Values:
@@ -187,7 +169,7 @@ PANELS = {
         lambda here, _language: {
             "sides": here.monitor.disputed_texts(),
             "found": here.monitor.agreement(),
-            "most": MOST_LINKS,
+            "most": 8,  # pairs of one text
         },
         has_labels,
         folded=True,
@@ -219,7 +201,7 @@ PANELS = {
     "labels": Panel(mark("What each person answered"), _labels),
     "speed": Panel(
         mark("Answers too fast to have been read"),
-        lambda here, _language: {"found": here.monitor.speed(), "most": FAST_SHOWN},
+        lambda here, _language: {"found": here.monitor.speed(), "most": 20},
         folded=True,
     ),
     "exposure": Panel(
@@ -244,6 +226,6 @@ def build_panel(visit: Visit, name: str) -> Values:
             "this grid has no panel `%(name)s`, because of what its rounds ask and whom", name=name
         )
     values = panel.values(visit.here, visit.language)
-    html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **values).body).decode()
+    html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **values).body)
     facts = {"name": name, "title": panel.title, "folded": panel.folded}
-    return {**facts, "html": Markup(html), "digest": hashlib.sha256(html.encode()).hexdigest()[:16]}
+    return {**facts, "html": Markup(html.decode()), "digest": hashlib.sha256(html).hexdigest()[:16]}

@@ -6,9 +6,8 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -19,8 +18,8 @@ from fcpair.pair_filter import FilterState, PairFilter, check_name
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord
 from fcpair.report.formatting import named
-from fcpair.sentences import mark, say
-from fcpair.web.current_grid import CONFLICTS, GRID, PEOPLE, CurrentGrid, has_labels
+from fcpair.sentences import mark
+from fcpair.web.current_grid import CONFLICTS, GRID, PEOPLE, CurrentGrid
 from fcpair.web.form import Text, parse_number, parse_share
 from fcpair.web.languages import Language
 from fcpair.web.lead.files import table_attachment
@@ -63,9 +62,6 @@ OVERLAP = "/lead/people/overlap"
 FEWEST = (2, 3)  # labels for which a share can be given, in any study
 SHOWN_PAIRS = 100
 SHARE = "share"
-TICKED = "ticked"
-NOTHING_TICKED = say("no pair is ticked; tick those that are meant, or choose all that match")
-NOTHING_LEFT = say("none of these pairs matches the search any more; search again")
 
 
 async def read_query(request: Request) -> dict[str, str]:
@@ -82,8 +78,8 @@ Query = Annotated[dict[str, str], Depends(read_query)]
 def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> Response:
     """Show the grid, cell by cell; or, where the address has filters, the pairs that match them."""
     here, language = visit.here, visit.language
-    is_search = has_labels(here) and any(name in TITLES or name in query for name in visit.request.query_params)
-    choices = here.grid.desk.search_choices() if has_labels(here) else None
+    is_search = here.has_labels and any(name in TITLES or name in query for name in visit.request.query_params)
+    choices = here.grid.desk.search_choices() if here.has_labels else None
 
     def name_value(name: str, value: str) -> str:
         """Name that people read for a value of a filter; a person, and what a text came with, as it is."""
@@ -95,11 +91,11 @@ def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> 
     try:
         if is_search:
             matching = here.grid.find_pairs(**conditions_of(query), first=after, n=PAGE)
-            rest_by_name = {name: {other: query[other] for other in query if other != name} for name in query}
+            rest = {name: {other: query[other] for other in query if other != name} for name in query}
             values = {
                 "matching": matching,
                 "rows": [_translate_record(record, language) for record in matching.records],
-                "without": [(name, query[name], _search_address(here, rest)) for name, rest in rest_by_name.items()],
+                "without": [(name, value, _search_address(here, rest[name])) for name, value in query.items()],
             }
     except InputError as refusal:
         visit, values = visit.refused(refusal), {"problem": str(refusal)}
@@ -159,8 +155,7 @@ def matching_file(visit: LeadVisit, query: Query) -> Response:
     return table_attachment(visit.here.grid.find_pairs(**conditions_of(query)).to_frame(), "pairs.csv")
 
 
-@dataclass(frozen=True)
-class PairAct:
+class PairAct(NamedTuple):
     """Something that is done with pairs: `forecast` says what that would be, `do` does it. `stage` tells its pace."""
 
     stage: str | None
@@ -199,15 +194,14 @@ def do(visit: LeadVisit, act: str, query: Query, confirmed: Text = "") -> Respon
 
 
 def _show(visit: Visit, act: str, query: dict[str, str], rows: pd.DataFrame, *, is_overtaken: bool = False) -> Response:
-    here, pairs, problem, forecast = visit.here, rows.iloc[:, 0].tolist(), "", None
-    pair_act = _find_act(act)
+    here, pairs, problem, forecast, pair_act = visit.here, rows.iloc[:, 0].tolist(), "", None, _find_act(act)
     try:
         forecast = pair_act.forecast(here.grid, pairs)
     except StageError as error:
         problem = str(error)
     is_requested = rows.iloc[:, 0].isin(set(getattr(forecast, "requested", ())))
     stages = here.monitor.stages()
-    stage = next((one for one in stages if one.name == pair_act.stage), None) if pair_act.stage else stages[0]
+    stage = next((stage for stage in stages if pair_act.stage in (None, stage.name)), None)
     paces = [person.outlook.pace_s for person in stage.people if person.outlook.pace_s is not None] if stage else []
     return visit.page(
         "lead_confirm_pairs.html.j2",
@@ -236,13 +230,13 @@ def _find_act(act: str) -> PairAct:
 def _chosen_pairs(visit: Visit, query: dict[str, str]) -> pd.DataFrame:
     """The pairs that are meant, as the search has them: all that match, or those of them that are ticked."""
     rows = visit.here.grid.find_pairs(**conditions_of(query)).to_frame()
-    if visit.request.query_params.get("scope") == TICKED:
+    if visit.request.query_params.get("scope") == "ticked":
         ticked = {parse_number(number) for number in visit.request.query_params.getlist("pair")}
         if not ticked:
-            raise InputError(NOTHING_TICKED)
+            raise InputError.say("no pair is ticked; tick those that are meant, or choose all that match")
         rows = rows[rows.iloc[:, 0].isin(ticked)]
     if rows.empty:
-        raise InputError(NOTHING_LEFT)
+        raise InputError.say("none of these pairs matches the search any more; search again")
     return rows
 
 
@@ -276,7 +270,7 @@ def parse_overlap(shares: Mapping[str, str]) -> dict[int, float]:
     overlap = {}
     for labels, text in shares.items():
         number, share = parse_number(labels), parse_share(text)
-        if text.strip() and (number is None or share is None):
+        if text.strip() and None in (number, share):
             raise InputError.say("`%(text)s` is not a share of pairs; enter a percentage from 0 to 100", text=text)
         if number and share:
             overlap[number] = share
@@ -284,8 +278,7 @@ def parse_overlap(shares: Mapping[str, str]) -> dict[int, float]:
 
 
 def _show_overlap(visit: Visit, shares: Mapping[str, str], *, is_refused: bool = False, run: int = 0) -> Response:
-    here, plan = visit.here, None
-    current = here.grid.effective_options(Assign).overlap
+    here, plan, current = visit.here, None, visit.here.grid.effective_options(Assign).overlap
     if shares and not is_refused:
         try:
             options = here.grid.recipe_options(Assign, more=True, overlap=parse_overlap(shares))

@@ -42,7 +42,6 @@ NO_CHOICE = {
     "queue": mark("there is no queue `%(word)s`; expected one of %(words)s"),
     "order": mark("there is no order `%(word)s`; expected one of %(words)s"),
 }
-YOU, NO_PERSON = mark("you"), mark("a rule, or a file")
 Choice = TypeVar("Choice", CaseQueue, CaseOrder)
 
 PairId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
@@ -80,9 +79,8 @@ class Docket:
     def show_case(self, case: ConflictCase | None, *, revealed: bool = False) -> Response:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
         counts, language, context = self.cases.n_in_queues(self.person_id), self.visit.language, self.visit.context
-        queues = (queue for queue in CaseQueue if counts[queue] or queue is self.queue or queue is CaseQueue.ALL)
-        grids = context.grids.with_policy() if self.here.name else []
-        others = (grid for grid in grids if grid.name != self.here.name)
+        queues = (queue for queue in CaseQueue if counts[queue] or queue in (self.queue, CaseQueue.ALL))
+        others = [grid for grid in context.grids.with_policy() if grid.name != self.here.name] if self.here.name else []
         waiting = ((other, context.adjudication_queue(other).state(self.person_id).waiting) for other in others)
         return self._show_to_decide(
             "adjudicate.html.j2",
@@ -97,7 +95,7 @@ class Docket:
             awaits_order=self.order is CaseOrder.DOUBT and not self.cases.is_ranked,
             other_orders={order: self.address(PAGE, order=order) for order in CaseOrder if order != self.order},
             left=in_words(self.cases.left_s(self.person_id, counts[self.queue]), language),
-            elsewhere=[(one, n) for one, n in waiting if n],
+            elsewhere=[(other, n) for other, n in waiting if n],
             revealed=revealed,
             undoable=self._undoable_decision(case),
         )
@@ -105,13 +103,15 @@ class Docket:
     def show_next(self, after: int | None = None, *, n_ahead: int = 0) -> Response:
         """The next case, if any waits; `n_ahead` of the visitor's are at hand already."""
         estimates = not self.visit.request.app.state.workers  # else the process that looks does
-        choice = (self.queue, self.order)
-        return self.show_case(self.cases.next(self.person_id, after, n_ahead, *choice, estimates=estimates))
+        case = self.cases.next(self.person_id, after, n_ahead, self.queue, self.order, estimates=estimates)
+        return self.show_case(case)
 
     def show_row(self, pair: int, sent: DecisionRequest | None = None, *, revealed: bool = False) -> Response:
         """The conflicts in the row of a pair, with what was `sent` in and not kept; `revealed` shows a hidden text."""
-        cases = self.cases.row_cases(self.person_id, pair, self.queue)
-        cases = [_with_input(case, sent) if sent and sent.cell_id == case.cell_id else case for case in cases]
+        cases = [
+            _with_input(case, sent) if sent and sent.cell_id == case.cell_id else case
+            for case in self.cases.row_cases(self.person_id, pair, self.queue)
+        ]
         return self._show_to_decide(
             "adjudicate_row.html.j2",
             pair,
@@ -201,30 +201,24 @@ def decided(
         return go_to(docket.here.address(f"{PAGE}/decided", by=own))
     search = DecisionSearch(words.strip(), outcome, by, flagged)
     decisions = cases.decisions(None, LISTED + 1, before, search, reader=docket.person_id)
-    reasons = (  # by whom, and by which rule
-        [
-            *([decision.by] if decision.by else []),
-            *([language.find(REASONS[decision.rule])] if decision.rule in REASONS else []),
-        ]
-        for decision in decisions
-    )
+    shown = []
+    for decision in decisions[:LISTED]:
+        reasons = (decision.by, language.find(REASONS.get(decision.rule, "")))
+        shown.append((decision, language.find(mark(", ")).join(filter(None, reasons))))
     query = {name: value for name, value in vars(search).items() if name != "flagged" and value}
     return docket.visit.page(
         "adjudicate_decided.html.j2",
         docket.here,
-        decisions=[
-            (decision, language.find(mark(", ")).join(said))
-            for decision, said in zip(decisions[:LISTED], reasons, strict=False)
-        ],
+        decisions=shown,
         older=decisions[LISTED - 1].decision_id if len(decisions) > LISTED else None,
         before=before,
         search=search,
         query=query | ({"flagged": "true"} if search.flagged else {}),
         outcomes=cases.outcomes(),
         deciders=[  # the visitor first: each as an address has them, and as people read it
-            (own, language.find(YOU)),
+            (own, language.find(mark("you"))),
             *((name, name) for name in cases.deciders() if name != own),
-            (DecisionSearch.NO_PERSON, language.find(NO_PERSON)),
+            (DecisionSearch.NO_PERSON, language.find(mark("a rule, or a file"))),
         ],
         longest=LONGEST_SEARCH,
     )

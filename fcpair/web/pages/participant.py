@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request, Response
@@ -64,16 +64,11 @@ HEADINGS = {  # each with the noun of who reads
     Role.RATER: mark("Rate %(nouns)s"),
     Role.RESPONDENT: mark("Answer %(nouns)s"),
 }
-NO_CONSENT = say("To take part, please tick the box under “Your consent”.")
 TERMS_CHANGED = say("The terms have changed since this page was loaded. Please read them again.")
-NOT_NOW = say("The server is busy just now, so this is not saved yet. Please tick the box again and press Begin.")
 OWN_TEXTS = (  # what Annotate says where a study says nothing, see Annotate.worded
     mark("I have read this, I am an adult, and I take part of my own free will."),
     mark("Thank you. Every answer helps others to answer hate. Reading it leaves traces: do something pleasant now."),
     mark("Thank you. Every answer counts. If something that you have read stays with you, do something pleasant now."),
-)
-CONTROL_NOTE = mark(
-    "Among my %(nouns)s are some whose answer is known, by which the study sees how well people answer."
 )
 OWN_WARNINGS = (  # each with the nouns of who reads
     mark(
@@ -85,16 +80,6 @@ OWN_WARNINGS = (  # each with the nouns of who reads
         "stop altogether at any time, and you never have to give a reason."
     ),
 )
-WRONG_TOKEN = mark(
-    "This link does not work. It may have been replaced by a newer one: look for that, or ask the people who run the "
-    "study for another."
-)
-TOO_MANY_TOKENS = mark_plural(
-    "Too many links that do not work were tried, so wait a second before you try another. A link that works lets you "
-    "in at once.",
-    "Too many links that do not work were tried, so wait %(n)s seconds before you try another. A link that works lets "
-    "you in at once.",
-)
 
 Several = Annotated[list[Words], Form(default_factory=list)]
 
@@ -105,8 +90,7 @@ def word_warning(warning: str, language: Language, noun: Noun) -> str:
     return warning if message is None else language.gettext(message, **language.noun_phrases(noun))
 
 
-@dataclass(frozen=True)
-class Particular:
+class Particular(NamedTuple):
     """Something that people may say about themselves: one of the options, or free text where there are none."""
 
     label: str
@@ -155,14 +139,24 @@ def join(request: Request, token: Text = "") -> Response:
     try:
         visitor = context.door.login_with_token(request, code)
     except TooManyError as error:
-        problem = context.language(None).ngettext(*TOO_MANY_TOKENS, error.wait_s)
+        forms = mark_plural(
+            "Too many links that do not work were tried, so wait a second before you try another. A link that works "
+            "lets you in at once.",
+            "Too many links that do not work were tried, so wait %(n)s seconds before you try another. A link that "
+            "works lets you in at once.",
+        )
+        problem = context.language(None).ngettext(*forms, error.wait_s)
         page = context.page(request, None, "join.html.j2", None, HTTPStatus.TOO_MANY_REQUESTS, problem=problem)
         page.headers["Retry-After"] = str(error.wait_s)
         return page
     if visitor is None:
         if reason := context.study.access.farewell(code):
             return show_farewell(request, reason)
-        problem = context.language(None).find(WRONG_TOKEN)
+        message = mark(
+            "This link does not work. It may have been replaced by a newer one: look for that, or ask the people who "
+            "run the study for another."
+        )
+        problem = context.language(None).find(message)
         return context.page(request, None, "join.html.j2", None, HTTPStatus.FORBIDDEN, problem=problem)
     response = go_to("/")
     context.door.open_session(request, response, visitor)
@@ -213,7 +207,8 @@ def consent_sentence(visit: Visit) -> str:
     sentence = language.find(visit.context.annotate.consent)
     if visitor.role not in PRACTISING or not visit.study.has_control_pairs():
         return sentence
-    return f"{sentence} {language.gettext(CONTROL_NOTE, **language.noun_phrases(visit.context.noun(visitor)))}"
+    note = mark("Among my %(nouns)s are some whose answer is known, by which the study sees how well people answer.")
+    return f"{sentence} {language.gettext(note, **language.noun_phrases(visit.context.noun(visitor)))}"
 
 
 def consent_digest(visit: Visit) -> str:
@@ -241,22 +236,23 @@ def agree(
     answered = read_particulars(visit.context.annotate.demographics, said)
 
     def show_again(refusal: FcpairError) -> Response:
-        topics = [replace(one, opted_out=one.value in topic) for one in _topics(visit)]
+        topics = [replace(offered, opted_out=offered.value in topic) for offered in _topics(visit)]
         chosen = {"blurred": blurred, "keeps_refused": keeps_refused, "topics": topics}
         return _show_welcome(visit.refused(refusal), answered, **chosen)
 
     if shown and shown != consent_digest(visit):
         return show_again(ConflictError(TERMS_CHANGED))
     if not consent:
-        return show_again(InputError(NO_CONSENT))
+        return show_again(InputError.say("To take part, please tick the box under “Your consent”."))
     try:
         _set_reading(visit, topic, blurred=blurred, keeps_refused=keeps_refused)
-        sentence = consent_sentence(visit)
-        visit.study.access.consent(
-            visit.visitor.id, {answer.label: answer.given for answer in answered if answer.given}, sentence
-        )
+        demographics = {particular.label: particular.given for particular in answered if particular.given}
+        visit.study.access.consent(visit.visitor.id, demographics, consent_sentence(visit))
     except BusyError:
-        return show_again(StudyError(NOT_NOW))
+        sentence = say(
+            "The server is busy just now, so this is not saved yet. Please tick the box again and press Begin."
+        )
+        return show_again(StudyError(sentence))
     return go_to(PRACTICE if visit.context.has_practice(visit.visitor) else HOME[visit.visitor.role])
 
 
@@ -321,13 +317,13 @@ def thanks(visit: ReaderVisit) -> Response:
     visitor, context = visit.visitor, visit.context
     if not visitor.consented:
         return go_to("/welcome")
-    decides = visitor.role is Role.ADJUDICATOR
-    if decides:  # in all grids together
-        dockets = [(grid, context.adjudication_queue(grid)) for grid in context.grids.with_policy()]
-        queues = [(one, docket.state(visitor.id)) for one, docket in dockets]
-        own = next((one.address("/adjudicate/decided", by=visitor.name) for one, queue in queues if queue.decided), "")
-        n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
-        limit = next((docket.reading_allowance(visitor.id).limit for _, docket in dockets), None)
+    if decides := visitor.role is Role.ADJUDICATOR:  # in all grids together
+        queues = [(grid, context.adjudication_queue(grid)) for grid in context.grids.with_policy()]
+        counts = [queue.state(visitor.id) for _, queue in queues]
+        grids = (grid for (grid, _), count in zip(queues, counts, strict=True) if count.decided)
+        own = next((grid.address("/adjudicate/decided", by=visitor.name) for grid in grids), "")
+        limit = next((queue.reading_allowance(visitor.id).limit for _, queue in queues), None)
+        n_open, done = sum(count.waiting for count in counts), sum(count.decided for count in counts)
         facts: dict[str, Any] = {"open": n_open, "done": done, "skipped": 0, "more": None}
     elif visit.study.waits_for_lead(visitor):
         return go_to(QUALIFICATION)
@@ -400,10 +396,10 @@ def practice(
 
 def choices_of(question: dict[str, Any], language: Language) -> list[dict[str, Any]]:
     """The answers of a question: the name, what is read in its place, and the keys of each."""
-    names, texts = question["choices"], question.get("texts") or [None] * len(question["choices"])
+    names = question["choices"]
+    choices = zip(names, question.get("texts") or [None] * len(names), question["keys"], strict=True)
     return [
-        {"name": name, "text": text or language.answer_name(str(name)), "keys": keys}
-        for name, text, keys in zip(names, texts, question["keys"], strict=True)
+        {"name": name, "text": text or language.answer_name(str(name)), "keys": keys} for name, text, keys in choices
     ]
 
 
@@ -413,10 +409,9 @@ def qualification(visit: WorkerVisit) -> Response:
     reviews = visit.study.review_qualifications(visit.visitor) if visit.visitor.consented else []
     if not reviews:
         return go_to(HOME[visit.visitor.role])
-    texts = [
-        {choice["name"]: choice["text"] for choice in choices_of(review.question, visit.language)} for review in reviews
-    ]
-    shown, waits = list(zip(reviews, texts, strict=True)), visit.study.waits_for_lead(visit.visitor)
+    choices = ((review, choices_of(review.question, visit.language)) for review in reviews)
+    shown = [(review, {choice["name"]: choice["text"] for choice in of}) for review, of in choices]
+    waits = visit.study.waits_for_lead(visit.visitor)
     return visit.page("qualification.html.j2", reviews=shown, waits=waits, desk=HOME[visit.visitor.role])
 
 
