@@ -30,7 +30,6 @@ from fcpair.cli.terminal import (
 from fcpair.errors import FcpairError
 
 USAGE_OR_DATA, DEFECT = 2, 3
-SERVER = "serve"  # runs until it is stopped, and so has no result to print
 # As help lists them: under a heading the name, where the command is, and the first line of its help. Each is loaded
 # when it is called, so that help comes at once; a test compares these lines with the commands.
 SECTIONS = {
@@ -135,7 +134,8 @@ class CommandGroup(click.Group):
 
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(import_module(f"fcpair.cli.{module}"), attribute)
-        return check_given(command if name == SERVER else add_receipt_format(command))
+        # The server runs until it is stopped, and so has no result to print.
+        return check_given(command if name == "serve" else add_receipt_format(command))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options before the command."""

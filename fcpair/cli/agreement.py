@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import tabular
 from fcpair.cli.options import (
     PATH,
     effective_params,
@@ -96,29 +97,18 @@ def _tables(measured: Agreement, heading: str = "") -> list[Table]:
         f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.indefinite}\n"
         f"{100 * options.level:g} % intervals for {measured.interval_scope}"
     )
+    tables = [figure_table(heading + basis, (*measured.pooled, *measured.summary))]
     # Every two annotators on the classes of the question, and, where there are any, on bins.
-    kinds = [("", measured.subsets)]
-    if measured.bins:
-        kinds.append((f" on bins {', '.join(measured.bins)}, unweighted,", measured.on_bins))
-    return [figure_table(heading + basis, (*measured.pooled, *measured.summary))] + [
-        Table(
-            f"Cohen's kappa{on} of every two annotators; intervals for {measured.sides.new_texts}, the same two",
-            SUBSET_COLUMNS,
-            [
-                (
-                    " and ".join(subset.annotators),
-                    subset.n,
-                    subset.raw_agreement,
-                    subset.kappa.value,
-                    subset.kappa_se,
-                    *subset.kappa.ends,
-                )
-                for subset in subsets
-            ],
-            footnotes({" and ".join(subset.annotators): remarks(subset.kappa) for subset in subsets}),
-        )
-        for on, subsets in kinds
-    ]
+    on_bins = [(f" on bins {', '.join(measured.bins)}, unweighted,", measured.on_bins)] if measured.bins else []
+    for on, subsets in (("", measured.subsets), *on_bins):
+        title = f"Cohen's kappa{on} of every two annotators; intervals for {measured.sides.new_texts}, the same two"
+        rows = [
+            (names, of.n, of.raw_agreement, of.kappa.value, of.kappa_se, *of.kappa.ends)
+            for names, of in ((" and ".join(subset.annotators), subset) for subset in subsets)
+        ]
+        notes = footnotes({" and ".join(subset.annotators): remarks(subset.kappa) for subset in subsets})
+        tables.append(Table(title, SUBSET_COLUMNS, rows, notes))
+    return tables
 
 
 def _rows(measured: Agreement) -> list[dict[str, Cell]]:
@@ -142,8 +132,6 @@ def _show_block(block: AgreementBlock) -> tuple[list[Table], list[dict[str, Cell
     return tables, [{"part": block.part, "of": block.of, **row} for row in rows]
 
 
-MOST_DOUBTFUL = 10  # pairs that are printed for people
-HARDEST = "people decide the pairs on which labels differ, which are the hardest"
 CHECKS = ("model", "against", "n", "right", "low", "high", "tied pairs")
 
 
@@ -176,10 +164,8 @@ def aggregate(grid: Grid, models: tuple[str, ...], name: str | None, out: Path |
       fcpair aggregate --label-model majority --label-model dawid-skene --out probabilities.csv
       fcpair aggregate --grid rate --round rate --format json
     """
-    from fcpair.files.tables.tabular import check_suffix, write_table
-
     if out is not None:
-        check_suffix(out)
+        tabular.check_suffix(out)
     with status_spinner("fitting label models"):
         aggregation = grid.aggregate(models, round=name, seed=seed)
     rows, sampled = [*_figure_rows(aggregation)], grid.sample_size
@@ -187,7 +173,7 @@ def aggregate(grid: Grid, models: tuple[str, ...], name: str | None, out: Path |
     for caution in aggregation.cautions if form != "json" else ():
         print_message(f"Warning: {caution}.")
     if out is not None:
-        write_table(aggregation.to_frame(), out)
+        tabular.write_table(aggregation.to_frame(), out)
         print_message(f"{out}: {aggregation.n_pairs:,} pairs.")
 
 
@@ -206,7 +192,8 @@ def _model_tables(aggregation: Aggregation) -> Iterator[Table]:
             notes[f"{model.model}, {figure.name}"] = remarks(figure)
         if not model.checks:  # a round on which no decision rests
             checks.append([name, "", *[None] * 4, model.n_tied])
-    yield Table(title, CHECKS, checks, [*footnotes(notes), HARDEST])
+    notes_below = [*footnotes(notes), "people decide the pairs on which labels differ, which are the hardest"]
+    yield Table(title, CHECKS, checks, notes_below)
     for model in aggregation.models:
         rows: list[list[Cell]] = [
             [person.person, true, f"{sum(expected):.1f}", *(shares or [None] * len(model.classes))]
@@ -217,12 +204,11 @@ def _model_tables(aggregation: Aggregation) -> Iterator[Table]:
         title = f"{model.model}: share of each label by class, on pairs that somebody else labelled too"
         columns = ("person", "true class", "labels", *(f"says {name}" for name in model.classes))
         yield Table(title, columns, rows, list(few))
-    chosen = {model.model: model for model in aggregation.models}
-    shown = chosen.get(DAWID_SKENE, aggregation.models[-1])
+    shown = next((model for model in aggregation.models if model.model == DAWID_SKENE), aggregation.models[-1])
     doubts: list[list[Cell]] = [
         [row["pair"], row["n_labels"], row["label"] or f"tie: {row['tied']}", row["doubt"]]
         + [row[f"p_{name}"] for name in shown.classes]
-        for row in sorted(shown.rows(), key=lambda row: (-row["doubt"], row["pair"]))[:MOST_DOUBTFUL]
+        for row in sorted(shown.rows(), key=lambda row: (-row["doubt"], row["pair"]))[:10]
     ]
     columns = ("pair", "labels", "class", "doubt", *(f"p {name}" for name in shown.classes))
     title = f"{shown.model}: the pairs in most doubt"
@@ -231,13 +217,12 @@ def _model_tables(aggregation: Aggregation) -> Iterator[Table]:
 
 def _figure_rows(aggregation: Aggregation) -> Iterator[dict[str, Cell]]:
     """Rows of a CSV: what each model is right on, then the shares of each person's labels, each with what is behind."""
-    empty: dict[str, Cell] = dict.fromkeys(("person", "true", "label"), "")
-    cautions = {"cautions": "; ".join(aggregation.cautions)}
+    of_person, cautions = ("person", "true", "label"), {"cautions": "; ".join(aggregation.cautions)}
     for model in aggregation.models:
         for row in model.check_rows():
             note = f"undefined, because {row['undefined']}" if row["undefined"] else row["note"]
-            figure = {name: row[name] for name in ("n", "value", "low", "high")}
-            yield {"model": model.model, "against": row["against"], **empty, **figure, "note": note, **cautions}
+            figure = {**dict.fromkeys(of_person, ""), **{name: row[name] for name in ("n", "value", "low", "high")}}
+            yield {"model": model.model, "against": row["against"], **figure, "note": note, **cautions}
         for row in model.person_rows():
             figure = {"n": row["n"], "value": row["share"], "low": None, "high": None, "note": row["note"]}
-            yield {"model": model.model, "against": "", **{name: row[name] for name in empty}, **figure, **cautions}
+            yield {"model": model.model, "against": "", **{name: row[name] for name in of_person}, **figure, **cautions}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from fcpair.cli.late import tabular
 from fcpair.cli.terminal import (
     Cell,
     can_encode,
@@ -46,9 +47,7 @@ OBSERVED_S = 3.0  # after which it can be said how long the rest takes
 LONG_S = 30.0  # so long that it is said
 TEXT, JSON, CSV = "text", "json", "csv"
 Row = Mapping[str, Cell]
-_SIGNS_LOST = "Note: this encoding lacks some characters, which are escaped here; PYTHONIOENCODING=utf-8 keeps them."
 _RECEIPTS, _FORM, _READS = "fcpair.cli.receipts", "fcpair.cli.form", "fcpair.cli.reads"
-_UNCHANGED = re.compile(r"[;.] nothing was changed\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -115,9 +114,7 @@ def print_rows(
 
 def print_frame(form: str, title: str, frame: pd.DataFrame) -> None:
     """Print the rows of a frame."""
-    from fcpair.files.tables.tabular import plain_rows
-
-    print_rows(form, title, [*plain_rows(frame)], [*map(str, frame.columns)])
+    print_rows(form, title, [*tabular.plain_rows(frame)], [*map(str, frame.columns)])
 
 
 def table_of(title: str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], notes: Sequence[str] = ()) -> Table:
@@ -149,8 +146,8 @@ def print_json(data: Any) -> None:
 
 def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
     """Print rows as one CSV; those of an iterator all have the columns of its first, no row at all those given."""
-    lost, columns = False, list(dict.fromkeys(key for row in rows for key in row)) if isinstance(rows, Sequence) else []
-    header = True
+    columns = list(dict.fromkeys(key for row in rows for key in row)) if isinstance(rows, Sequence) else []
+    header, lost = True, False
     for part in _row_chunks(iter(rows)):
         text = _format_csv(part, columns or list(part[0]), header=header)
         print_machine(text, end="")
@@ -158,15 +155,13 @@ def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
     if header and otherwise:
         print_machine(_format_csv([], otherwise, header=True), end="")
     if lost:
-        print_wrapped(_SIGNS_LOST, err=True)
+        print_note("this encoding lacks some characters, which are escaped here; PYTHONIOENCODING=utf-8 keeps them")
 
 
 def _format_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str:
-    from fcpair.files.tables.tabular import format_csv
-
     cells = ((row.get(name) for name in columns) for row in rows)
     lines = ([0.0 if isinstance(cell, float) and cell == 0 else cell for cell in line] for line in cells)  # 0 for -0
-    return format_csv([*([columns] if header else []), *lines])
+    return tabular.format_csv([*([columns] if header else []), *lines])
 
 
 def _row_chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
@@ -180,7 +175,7 @@ def collect_receipts(ctx: click.Context, param: click.Parameter, form: str) -> s
     prints an empty list where there are none, unless it ends with an error.
     """
     if param.expose_value:
-        note_reading(ctx)
+        ctx.meta[_READS] = True
     if form == JSON and not ctx.resilient_parsing:
         receipts: list[dict[str, Any]] = []
         ctx.meta[_RECEIPTS] = receipts
@@ -208,21 +203,14 @@ def print_receipt(line: str, data: dict[str, Any], show: Callable[[str], None] =
 
 def write_rows(frame: pd.DataFrame, out: Path, what: str) -> None:
     """Write the rows of a frame to a file, and print how many there are of what."""
-    from fcpair.files.tables.tabular import write_table
-
-    write_table(frame, out)
+    tabular.write_table(frame, out)
     print_receipt(f"{out}: {len(frame):,} {what}", {"file": str(out), what: len(frame)})
-
-
-def note_reading(ctx: click.Context) -> None:
-    """Note that the command that is under way only reads."""
-    ctx.meta[_READS] = True
 
 
 def note_trial(ctx: click.Context, _param: click.Parameter, is_trial: bool) -> bool:
     """Note that a command that would write only reads this time: the callback of flags such as `--dry-run`."""
     if is_trial:
-        note_reading(ctx)
+        ctx.meta[_READS] = True
     return is_trial
 
 
@@ -234,7 +222,7 @@ def note_writing() -> None:
 
 def word_error(ctx: click.Context, message: str) -> str:
     """The message of an error as it is for a command that writes, and without that clause for one that only reads."""
-    return _UNCHANGED.sub("", message) if ctx.meta.get(_READS) else message
+    return re.sub(r"(?i)[;.] nothing was changed\b", "", message) if ctx.meta.get(_READS) else message
 
 
 def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False) -> None:
@@ -271,9 +259,7 @@ def format_counts(counts: Mapping[str, Any]) -> str:
 def _format_count(value: Any) -> str:
     if isinstance(value, Mapping):
         return " / ".join(f"{key}: {_format_count(item)}" for key, item in value.items()) or "none"
-    if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
-    return format_cell(value)
+    return (" ".join(map(str, value)) or "none") if isinstance(value, list) else format_cell(value)
 
 
 def print_message(message: str) -> None:
@@ -308,15 +294,12 @@ def remaining_time_reporter(what: str, clock: Callable[[], float] = monotonic) -
         nonlocal begun_s, first_done, first_total, is_told
         if total != first_total or so_far <= first_done:
             begun_s, first_done, first_total, is_told = clock(), so_far, total, False
-            return
-        spent_s = clock() - begun_s
-        if is_told or spent_s < OBSERVED_S:
-            return
-        is_told = True
-        rest_s = spent_s / (so_far - first_done) * (total - so_far)
-        if rest_s >= LONG_S:
-            about = f"{rest_s / 60:.0f} minutes" if rest_s > 90 else f"{rest_s:.0f} seconds"
-            print_message(f"{what}: {so_far:,} of {total:,} are done; at this pace the others take {about}.")
+        elif (spent_s := clock() - begun_s) >= OBSERVED_S and not is_told:
+            is_told = True
+            rest_s = spent_s / (so_far - first_done) * (total - so_far)
+            if rest_s >= LONG_S:
+                about = f"{rest_s / 60:.0f} minutes" if rest_s > 90 else f"{rest_s:.0f} seconds"
+                print_message(f"{what}: {so_far:,} of {total:,} are done; at this pace the others take {about}.")
 
     return advance
 
@@ -371,9 +354,8 @@ def remarks(figure: Figure) -> str:
 def footnotes(notes: dict[str, str]) -> list[str]:
     """Each remark once, with the figures that it is about."""
     names_by_remark: dict[str, list[str]] = {}
-    for name, note in notes.items():
-        for remark in filter(None, note.split("; ")):
-            names_by_remark.setdefault(remark, []).append(name)
+    for name, remark in ((name, remark) for name, note in notes.items() for remark in note.split("; ") if remark):
+        names_by_remark.setdefault(remark, []).append(name)
     return [f"{'; '.join(names)}: {remark}" for remark, names in names_by_remark.items()]
 
 

@@ -108,7 +108,7 @@ def screen_width() -> int:
     """Width that printed text may have: as COLUMNS says, else as the terminal is, else 80."""
     if columns := _wanted_columns():
         return columns
-    return os.get_terminal_size(sys.stdout.fileno()).columns or USUAL_WIDTH if sys.stdout.isatty() else USUAL_WIDTH
+    return (sys.stdout.isatty() and os.get_terminal_size(sys.stdout.fileno()).columns) or USUAL_WIDTH
 
 
 def _wanted_columns() -> int:
@@ -242,7 +242,7 @@ class _Column:
 
     def __post_init__(self) -> None:
         self.width = max(map(width_of, [self.name, *self.cells]))
-        self.whole = max((len(found) for cell in self.cells for found in _NUMBER.findall(cell)), default=0)
+        self.whole = max((len(number) for cell in self.cells for number in _NUMBER.findall(cell)), default=0)
         if self.numeric:
             self.whole = max(map(width_of, self.cells), default=0)
 

@@ -86,7 +86,11 @@ class StrictJsonRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler of a request, whose body it reads strictly."""
         handle = super().get_route_handler()
-        return lambda request: handle(_StrictJsonRequest(request.scope, request.receive))
+
+        async def read_strictly(request: Request) -> Response:
+            return await handle(_StrictJsonRequest(request.scope, request.receive))
+
+        return read_strictly
 
 
 def takes_gzip(request: Request) -> bool:

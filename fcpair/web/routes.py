@@ -56,9 +56,8 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 def _route(method: str, path: str, summary: str, model: type | None, *statuses: int) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint, with the model of what it gives (None: no content), and the errors of its own."""
-    status = HTTPStatus.OK if model else HTTPStatus.NO_CONTENT
+    responses, status = error_responses(*statuses), HTTPStatus.OK if model else HTTPStatus.NO_CONTENT
     declare: Callable[..., Callable[[Endpoint], Endpoint]] = getattr(router, method)
-    responses = error_responses(*statuses)
     return declare(path, summary=summary, response_model=model, status_code=status, responses=responses)
 
 
@@ -154,9 +153,9 @@ def next_(visit: AdjudicatorVisit, after: After = None, grid: InGrid = None) -> 
     """
     grids, person_id = visit.context.grids, visit.visitor.id
     here = grids.by_name(grid) if grid else grids.first_with_work(person_id)
-    docket = visit.context.adjudication_queue(here)
-    case, reading = docket.next(person_id, after), docket.reading_allowance(person_id).shown
-    content = {"case": case, "queue": docket.state(person_id), "reading": reading}
+    queue = visit.context.adjudication_queue(here)
+    case, reading = queue.next(person_id, after), queue.reading_allowance(person_id).shown
+    content = {"case": case, "queue": queue.state(person_id), "reading": reading}
     return RecordResponse({"grid": here.grid.grid.name, **content})
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from fcpair.cli.late import studies
 from fcpair.cli.options import (
     PATH,
     close_at_end,
@@ -93,25 +94,20 @@ def status(study: Study, form: str) -> None:
     study.examine()
     state = study.status()
     title = state["study"]["title"] or state["study"]["file"]
-    tables = []
-    if state["stages"]:
-        tables.append(Table(f"{title}: what each stage made", ("stage", "rows"), list(state["stages"].items())))
-    if state["grids"]:
-        rows = [row for item in state["grids"] for row in _grid_rows(item)]
-        tables.append(table_of("Grids" if state["stages"] else f"{title}: grids", rows, GRID_COLUMNS))
-    if state["people"]:
-        tables.append(table_of("People", state["people"], PERSON_COLUMNS))
-    if known_rows := state.get("known_pairs"):
-        tables.append(table_of("Known pairs", known_rows, ("grid", *SCORE_COLUMNS), [SCORE_NOTE]))
-    if state["rounds"]:
-        columns = list({item: None for counts in state["rounds"].values() for item in counts})
-        rounds = [[name, *(counts.get(item, 0) for item in columns)] for name, counts in state["rounds"].items()]
-        tables.append(Table("Rounds", ("round", *columns), rounds))
-    if state["adjudications"]:
-        tables.append(Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())))
-    if sum(state["pairs"].values()):
-        pairs = [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()]
-        tables.append(Table("Pairs", ("each pair once", "pairs"), pairs))
+    grid_rows = [row for item in state["grids"] for row in _grid_rows(item)]
+    columns = list({item: None for counts in state["rounds"].values() for item in counts})
+    rounds = [[name, *(counts.get(item, 0) for item in columns)] for name, counts in state["rounds"].items()]
+    pairs = [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()] if any(state["pairs"].values()) else []
+    all_tables = (
+        Table(f"{title}: what each stage made", ("stage", "rows"), list(state["stages"].items())),
+        table_of("Grids" if state["stages"] else f"{title}: grids", grid_rows, GRID_COLUMNS),
+        table_of("People", state["people"], PERSON_COLUMNS),
+        table_of("Known pairs", state.get("known_pairs", ()), ("grid", *SCORE_COLUMNS), [SCORE_NOTE]),
+        Table("Rounds", ("round", *columns), rounds),
+        Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())),
+        Table("Pairs", ("each pair once", "pairs"), pairs),
+    )
+    tables = [table for table in all_tables if table.rows]
     emit(form, state, tables, _facts(state), simulated=state["simulated"])
     print_note(study.exposure_warning)
     if form == "table":
@@ -126,16 +122,17 @@ def status(study: Study, form: str) -> None:
 
 def _facts(state: dict[str, Any]) -> list[Row]:
     """The status as one long table of what is counted."""
-    parts = [(part, "", state[part]) for part in ("stages", "overlap", "adjudications", "pairs", "judgements")]
-    parts.append(("sampled", "", state.get("sampled", {})))
-    parts += [("rounds", name, counts) for name, counts in state["rounds"].items()]
-    parts.append(("verdicts", "", {"lost": state["lost_verdicts"], "not_due": state["verdicts_not_due"]}))
     rounds = [(f"{grid['name']} / {of['name']}", of) for grid in state["grids"] for of in grid["rounds"]]
-    parts += [("grids", name, {at: of[at] for at in GRID_COUNTS}) for name, of in rounds]
-    parts += [("people", row["name"], {at: row[at] for at in PERSON_COLUMNS[3:]}) for row in state["people"]]
-    for row in state.get("known_pairs", ()):
-        of = f"{row['grid']} / {row['name']} / {row['use']}"
-        parts.append(("known_pairs", of, {at: row[at] for at in SCORE_COLUMNS[2:-1]}))
+    known = [(f"{row['grid']} / {row['name']} / {row['use']}", row) for row in state.get("known_pairs", ())]
+    parts = (
+        *((part, "", state[part]) for part in ("stages", "overlap", "adjudications", "pairs", "judgements")),
+        ("sampled", "", state.get("sampled", {})),
+        *(("rounds", name, counts) for name, counts in state["rounds"].items()),
+        ("verdicts", "", {"lost": state["lost_verdicts"], "not_due": state["verdicts_not_due"]}),
+        *(("grids", name, {at: of[at] for at in GRID_COUNTS}) for name, of in rounds),
+        *(("people", row["name"], {at: row[at] for at in PERSON_COLUMNS[3:]}) for row in state["people"]),
+        *(("known_pairs", name, {at: row[at] for at in SCORE_COLUMNS[2:-1]}) for name, row in known),
+    )
     return [{"part": part, "of": of, "what": what, "n": n} for part, of, counts in parts for what, n in counts.items()]
 
 
@@ -159,11 +156,11 @@ def grids(study: Study, form: str) -> None:
 def _grid_rows(grid: dict[str, Any]) -> list[dict[str, Cell]]:
     """A grid as rows of a table, one for each of its rounds."""
     sides = {"grid": grid["name"], **{name: grid[name] for name in ("rows", "columns", "cells")}}
-    rows = []
-    for round_ in grid["rounds"]:
-        counts = {name: round_[name] if round_["dealt"] else "-" for name in GRID_COUNTS}
-        rows.append({**sides, "round": round_["name"], "role": round_["role"], **counts})
-    return rows
+    return [
+        {**sides, "round": round_["name"], "role": round_["role"]}
+        | {name: round_[name] if round_["dealt"] else "-" for name in GRID_COUNTS}
+        for round_ in grid["rounds"]
+    ]
 
 
 @click.command()
@@ -300,9 +297,7 @@ def init(study: Place, options: Setup) -> None:
     Example:
       fcpair init --title "Cyclists and night owls" --guidelines guidelines.md
     """
-    from fcpair.study import Study
-
-    made = Study.create(study, options)
+    made = studies.Study.create(study, options)
     made.close()
     print_receipt(f"{made.place}: a new study", {"study": str(made.place), "made": True})
 
@@ -324,12 +319,11 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
       fcpair run examples/recipe.toml --study demo.db
     """
     from fcpair.recipe import load_recipe
-    from fcpair.study import Study
 
     loaded = load_recipe(recipe)
-    first = not Study.exists(study)
-    create_study = partial(Study.create, study, loaded.setup, grids=() if loaded.has_main else loaded.grids)
-    opened = close_at_end(create_study() if first else Study(study))
+    first = not studies.Study.exists(study)
+    create_study = partial(studies.Study.create, study, loaded.setup, grids=() if loaded.has_main else loaded.grids)
+    opened = close_at_end(create_study() if first else studies.Study(study))
     try:
         with progress("encoding") as report:
             for step in opened.walk(loaded, progress=report, loosen=loosen):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import tabular
 from fcpair.cli.options import PATH, complete_tier, effective_params, format_option, look_at_grid, shared_option
 from fcpair.cli.output import (
     LONGEST_TABLE,
@@ -35,9 +36,9 @@ CAPTIONS = (
     "Table 1. The tiers: their {cells}, and the rule that each follows",
     "Table 2. {positive} and {other} {cells}",
     "Table 3. How many labels the {cells} rest on",
+    "Table 4. Verdicts by number of labels; the share is of those not valid",
 )
 BRIEF = 32  # characters of a text that fit beside another one on a terminal
-VERDICTS = "Table 4. Verdicts by number of labels; the share is of those not valid"
 
 
 @click.command()
@@ -65,28 +66,22 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
       fcpair partition --diamond majority
       fcpair partition --tier gold --out gold.csv
     """
-    from fcpair.files.tables.tabular import plain_rows
-
     if tier is not None:
         _write_tier(grid, tier, options, out, form, published=columns == "fc-conan")
         return
     tiers = grid.tiers(options).table()
     names = [[str(name) for name in table.columns] for table in tiers.tables]
-    *tables, verdicts = [list(plain_rows(table)) for table in tiers.tables]
-    merged = list(tiers.rows())
+    rows = [list(tabular.plain_rows(table)) for table in tiers.tables]
     heads = {"cells": names[1][1], "positive": names[1][2].capitalize(), "other": names[1][3].replace("_", " ")}
-    captions = (caption.format(**heads) for caption in (*CAPTIONS, VERDICTS))
-    shown = [*map(table_of, captions, (*tables, verdicts), names)]
-    rules = {rule.tier: str(rule) for rule in tiers.rules}
-    data = {"tiers": merged, "verdicts": verdicts, "rules": rules, "second_look": tiers.n_second_look}
+    shown = [*map(table_of, (caption.format(**heads) for caption in CAPTIONS), rows, names)]
+    merged, rules = list(tiers.rows()), {rule.tier: str(rule) for rule in tiers.rules}
+    data = {"tiers": merged, "verdicts": rows[-1], "rules": rules, "second_look": tiers.n_second_look}
     notes = [*grid.desk.second_look_notes, *other_options_notes(grid, options)]
     emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     print_note(*notes)
 
 
 def _write_tier(grid: Grid, tier: str, options: Partition, out: Path | None, form: str, *, published: bool) -> None:
-    from fcpair.files.tables.tabular import plain_rows
-
     if out is not None:
         note_writing()
         with status_spinner("writing"):
@@ -98,7 +93,7 @@ def _write_tier(grid: Grid, tier: str, options: Partition, out: Path | None, for
     frame, n = grid.tiers(options).head(tier, first, published=published)
     names = [str(name) for name in frame.columns]
     parts = (frame.iloc[start : start + ROWS_AT_ONCE] for start in range(0, len(frame), ROWS_AT_ONCE))
-    rows = (row for part in parts for row in plain_rows(part))
+    rows = (row for part in parts for row in tabular.plain_rows(part))
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
     cells = ([row[name] for name in shown] for row in (rows if form == "table" else ()))
     brief = [[shorten(cell, BRIEF) if isinstance(cell, str) else cell for cell in line] for line in cells]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import studies
 from fcpair.cli.options import (
     PATH,
     StudyPlace,
@@ -111,16 +112,14 @@ def verify(folder: Path, study: Place | None) -> None:
       fcpair verify v1/
       fcpair verify v1/ --study study.db
     """
-    from fcpair.study import Study
-
-    opened = close_at_end(Study(study)) if study is not None else None
+    opened = close_at_end(studies.Study(study)) if study is not None else None
     with status_spinner("verifying"):
-        found = Study.verify(folder, opened)
+        found = studies.Study.verify(folder, opened)
     lines = [f"{folder}: {line}" for line in (*found.faults, *found.differences)]
     for line in lines[:LINES_SHOWN]:
-        print_wrapped(line, err=True)
+        print_message(line)
     if len(lines) > LINES_SHOWN:
-        print_wrapped(f"... and {len(lines) - LINES_SHOWN:,} more; `--format json` has them all.", err=True)
+        print_message(f"... and {len(lines) - LINES_SHOWN:,} more; `--format json` has them all.")
     summary = "as it was written" if not found.faults else "not as it was written"
     if opened is not None and not found.faults:
         summary += ", and the study gives the same" if found.is_sound else ", but the study gives another one now"
@@ -145,18 +144,15 @@ def diff(before: Path, after: Path, form: str) -> None:
       fcpair diff v1/ v2/
       fcpair diff v1/ v2/ --format csv
     """
-    from fcpair.study import Study
-
-    changes = Study.diff(before, after)
+    changes = studies.Study.diff(before, after)
     rows, shown = list(changes.rows()), []
-    counted = ", ".join(f"{n:,} {kind}" for kind, n in changes.counts().items())
     for row in rows:
         ends = ([row[f"{of}_{at}"] or "none" for at in ("before", "after")] for of in ("tier", "label"))
         tier, label = (" -> ".join(dict.fromkeys(of)) for of in ends)
         shown.append({**row, "tier": tier, "label": label})
     several = len({change.grid for change in changes}) > 1
     columns = [*["grid"] * several, "pair", "change", "tier", "label", "because"]
-    title = f"{before} to {after}: {counted}"
+    title = f"{before} to {after}: {', '.join(f'{n:,} {kind}' for kind, n in changes.counts().items())}"
     if not rows and form == "table":
         print_wrapped(title)
     else:
@@ -164,12 +160,14 @@ def diff(before: Path, after: Path, form: str) -> None:
         emit(form, [asdict(change) for change in changes], tables, rows, columns=changes.columns)
 
 
-tier_option = shared_option("--tier", required=True, metavar="TIER", shell_complete=complete_tier)
+TIER_OPTIONS = {
+    "tier": shared_option("--tier", required=True, metavar="TIER", shell_complete=complete_tier),
+    "without": option(
+        "--without", metavar="TIER", help="Leave out every row with an HS of this tier; without it none is left out."
+    ),
+}
 file_option = shared_option("--out", required=True, type=PATH, detail="A file.")
 folder_option = shared_option("--out", required=True, type=PATH, detail="A new or an empty folder.")
-without_option = option(
-    "--without", metavar="TIER", help="Leave out every row with an HS of this tier; without it none is left out."
-)
 
 
 @click.group()
@@ -193,10 +191,9 @@ def _add_command(kind: ExportKind) -> None:
         warn_of_basis(grid)
 
     write.__doc__ = kind.help
-    command = (folder_option if kind.is_folder else file_option)(write)
-    command = params(Export, only=kind.params)(command)
+    command = params(Export, only=kind.params)((folder_option if kind.is_folder else file_option)(write))
     if kind.tier:
-        command = (tier_option if kind.tier == "tier" else without_option)(command)
+        command = TIER_OPTIONS[kind.tier](command)
     command = with_grid(effective_params(Partition, "rules")(command))
     if kind.tier == "without":
         command = take_effect("--pool", "--diamond", only_with="--without")(command)

@@ -62,17 +62,6 @@ MOST_FIELDS = 1_000
 PATIENCE_S = 20.0  # that a body may take, however slow, ...
 LEAST_PER_S = 4 * 1024  # ... and longer by a second for so many bytes that have come
 MOST_UNFINISHED = 32 * 1024 * 1024  # over all connections, of bodies larger than a stranger's
-AGAIN_S = 5
-
-TOO_LARGE = "the request is too large; at most {:,} bytes are accepted here"
-TOO_LARGE_STRANGER = (
-    "you are not logged in, and without a login at most {:,} bytes are accepted; open your invite link, or send your "
-    "token as `Authorization: Bearer`, and send this again"
-)
-TOO_LARGE_GUIDELINES = "the request is too large; guidelines may have at most {:,} bytes (as UTF-8)"
-TOO_MANY_FIELDS = "the form has too many fields; at most {:,} are accepted"
-TOO_SLOW = "the request came in too slowly; try again with a better connection"
-TOO_MUCH = "too much is being sent to this server at once; try again in a few seconds"
 NOT_NOW = say(
     "the study cannot be read or written just now; try again, and if that does not help, tell those who run it"
 )
@@ -132,14 +121,16 @@ class BodyReader:
                         reading.limit.reschedule(until + len(body) / LEAST_PER_S)
         except TimeoutError:
             if reading.dropped:
-                again = {"retry-after": str(AGAIN_S)}
-                raise RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, TOO_MUCH, again) from None
-            raise RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW) from None
+                sentence = "too much is being sent to this server at once; try again in a few seconds"
+                raise RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, sentence, {"retry-after": "5"}) from None
+            sentence = "the request came in too slowly; try again with a better connection"
+            raise RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, sentence) from None
         finally:
             self._unfinished.pop(reading, None)
         is_form = headers.get(b"content-type", b"").lower().startswith(FORM.encode())
         if is_form and body.count(b"&") >= MOST_FIELDS:
-            raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MANY_FIELDS.format(MOST_FIELDS))
+            sentence = f"the form has too many fields; at most {MOST_FIELDS:,} are accepted"
+            raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
         return bytes(body)
 
     async def _limit_for(self, scope: Scope, n_bytes: int) -> int:
@@ -158,12 +149,17 @@ class BodyReader:
             # The desk keeps an answer that meets 401, until its person has come in again; it gives up one at 413.
             is_api = scope["path"].startswith(API)
             status = HTTPStatus.UNAUTHORIZED if is_api else HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-            headers = {"www-authenticate": "Bearer"} if is_api else {}
-            raise RefusedBodyError(status, TOO_LARGE_STRANGER.format(STRANGER), headers)
+            sentence = (
+                f"you are not logged in, and without a login at most {STRANGER:,} bytes are accepted; open your invite "
+                "link, or send your token as `Authorization: Bearer`, and send this again"
+            )
+            raise RefusedBodyError(status, sentence, {"www-authenticate": "Bearer"} if is_api else {})
         of_guidelines = scope["path"] in GUIDELINES and visitor.role is Role.LEAD
         most = MAX_GUIDELINES if of_guidelines else MAX_BODY
         if n_bytes > most:
-            sentence = TOO_LARGE_GUIDELINES.format(MOST_GUIDELINES) if of_guidelines else TOO_LARGE.format(most)
+            sentence = f"the request is too large; at most {most:,} bytes are accepted here"
+            if of_guidelines:
+                sentence = f"the request is too large; guidelines may have at most {MOST_GUIDELINES:,} bytes (as UTF-8)"
             raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
         return most
 
@@ -184,8 +180,7 @@ class Guard:
     """The outermost part of the app."""
 
     def __init__(self, app: ASGIApp, who: Callable[[Request], Visitor | None]) -> None:
-        self._app = app
-        self._bodies = BodyReader(who)
+        self._app, self._bodies = app, BodyReader(who)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
