@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from http import HTTPStatus
 from operator import attrgetter
 from pathlib import Path
@@ -28,7 +28,7 @@ from fcpair.report import formatting
 from fcpair.report.table_rows import KappaCell
 from fcpair.sentences import mark
 from fcpair.stages.assignment import pace
-from fcpair.study import PageWords, Study, WorkQueue
+from fcpair.study import PageWords, Study
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids, lead_pages
 from fcpair.web.languages import ENGLISH, LANGUAGES, Language, notice_plain, preferred_language
@@ -63,45 +63,25 @@ class ServedTerms:
         return self.study.effective_options(Annotate, **self.given).worded(self.study.facts["hs_name"])
 
 
-@dataclass(frozen=True)
 class Context:
     """Context that an app has once, for all its requests; `context_of` gets it."""
 
-    study: Study
-    annotate: Annotate
-    door: Auth
-    templates: Environment
-    url: str  # at which people reach the server; no request says so, as that is anybody's to write
-    terms: ServedTerms  # of which `annotate` is what they were when this was made
-
-    def __post_init__(self) -> None:
-        _read = self.facts  # while it can be: the page that says that the study cannot be read needs it
-
-    @cached_property
-    def facts(self) -> dict[str, str]:
-        """Facts that do not change while the study is served: `title`, `hs_name`, `cn_name`, `created_at`."""
-        facts = self.study.facts
-        return {name: facts[name] for name in ("title", "hs_name", "cn_name", "created_at")}
-
-    @cached_property
-    def grids(self) -> Grids:
-        """The grids that are served."""
-        return Grids(self.study)
-
-    @cached_property
-    def work_queue(self) -> WorkQueue:
-        """The work of those who answer, on the terms on which the study is served."""
-        return self.study.work_queue(self.annotate)
-
-    @cached_property
-    def intake(self) -> Batches[tuple[Visitor, Submission], dict[str, int]]:
-        """Stores what they answer, and acknowledges each answer when its batch is on disk."""
-        return Batches("intake", self.work_queue.submit_all, partial(self.work_queue.submit_all, wait=False))
-
-    @cached_property
-    def assigning(self) -> Batches[tuple[Visitor, int], list[Task]]:
-        """Gives pairs to whoever asks, in open dealing."""
-        return Batches("given", self.work_queue.assign_tasks)
+    def __init__(
+        self, study: Study, annotate: Annotate, door: Auth, templates: Environment, url: str, terms: ServedTerms
+    ) -> None:
+        self.study, self.annotate, self.door, self.templates = study, annotate, door, templates
+        self.url = url  # at which people reach the server; no request says so, as that is anybody's to write
+        self.terms = terms  # of which `annotate` is what they were when this was made
+        facts = study.facts  # while it can be read: the page that says that the study cannot be read needs it
+        self.facts: dict[str, str] = {name: facts[name] for name in ("title", "hs_name", "cn_name", "created_at")}
+        self.grids = Grids(study)
+        self.work_queue = work_queue = study.work_queue(annotate)
+        # Stores what people answer, and acknowledges each answer when its batch is on disk.
+        self.intake = Batches[tuple[Visitor, Submission], dict[str, int]](
+            "intake", work_queue.submit_all, partial(work_queue.submit_all, wait=False)
+        )
+        # Gives pairs to whoever asks, in open dealing.
+        self.assigning = Batches[tuple[Visitor, int], list[Task]]("given", work_queue.assign_tasks)
 
     def storage_key(self, visitor: Visitor) -> str:
         """Key under which a browser keeps one person's data: of one study, whatever else this address served."""
