@@ -16,17 +16,8 @@ from typing import Any
 import click
 
 from fcpair import revisions
+from fcpair.cli import terminal
 from fcpair.cli.given_options import check_given, check_once
-from fcpair.cli.terminal import (
-    STOPPED,
-    USUAL_WIDTH,
-    adapt_streams,
-    print_wrapped,
-    sanitize,
-    screen_width,
-    table_notes_on_stderr,
-    tolerate_closed_pipes,
-)
 from fcpair.errors import FcpairError
 
 USAGE_OR_DATA, DEFECT = 2, 3
@@ -162,31 +153,35 @@ class CommandGroup(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line, on any terminal."""
-        adapt_streams()
-        with tolerate_closed_pipes():
+        terminal.adapt_streams()
+        with terminal.tolerate_closed_pipes():
             return super().main(*args, **kwargs)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments; `--help` and `--version` print here."""
-        width = max(min(screen_width(), USUAL_WIDTH) - 2, 50)  # as click would, which loads every packer for it
-        with tolerate_closed_pipes(), _sanitized_errors():
+        width = max(
+            min(terminal.screen_width(), terminal.USUAL_WIDTH) - 2, 50
+        )  # as click would, which loads every packer for it
+        with terminal.tolerate_closed_pipes(), _sanitized_errors():
             return super().make_context(*args, terminal_width=width, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a user can cause ends with a message and exit 2, a defect with exit 3."""
-        with tolerate_closed_pipes(), _sanitized_errors(), table_notes_on_stderr():
+        with terminal.tolerate_closed_pipes(), _sanitized_errors(), terminal.table_notes_on_stderr():
             try:
                 return super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
                 raise
             except (KeyboardInterrupt, click.Abort):
-                print_wrapped("\nStopped. What was finished is in the study; `fcpair status` shows it.", err=True)
-                sys.exit(STOPPED)
+                terminal.print_wrapped(
+                    "\nStopped. What was finished is in the study; `fcpair status` shows it.", err=True
+                )
+                sys.exit(terminal.STOPPED)
             except Exception as error:
                 if ctx.params.get("debug"):
                     import traceback
 
-                    print_wrapped(traceback.format_exc(), err=True)
+                    terminal.print_wrapped(traceback.format_exc(), err=True)
                 sys.exit(_print_error(ctx, error))
 
 
@@ -197,9 +192,9 @@ def _sanitized_errors() -> Iterator[None]:
         yield
     except click.ClickException as error:
         message = error.format_message()
-        if sanitize(message) == message:
+        if terminal.sanitize(message) == message:
             raise
-        raise click.UsageError(sanitize(message), getattr(error, "ctx", None)) from None
+        raise click.UsageError(terminal.sanitize(message), getattr(error, "ctx", None)) from None
 
 
 def _print_error(ctx: click.Context, error: Exception) -> int:
@@ -211,11 +206,13 @@ def _print_error(ctx: click.Context, error: Exception) -> int:
     elif isinstance(error, OSError):
         message = f"{error.filename or 'a file'}: {error.strerror or error}"
     else:
-        print_wrapped(f"Error: fcpair itself failed ({type(error).__name__}: {error}).", err=True)
-        print_wrapped("`fcpair log` shows what was finished; `fcpair --debug ...` shows where it failed.", err=True)
-        print_wrapped("Please report this.", err=True)
+        terminal.print_wrapped(f"Error: fcpair itself failed ({type(error).__name__}: {error}).", err=True)
+        terminal.print_wrapped(
+            "`fcpair log` shows what was finished; `fcpair --debug ...` shows where it failed.", err=True
+        )
+        terminal.print_wrapped("Please report this.", err=True)
         return DEFECT
-    print_wrapped(f"Error: {message}", err=True)
+    terminal.print_wrapped(f"Error: {message}", err=True)
     return USAGE_OR_DATA
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli import output
 from fcpair.cli.acts import add_acts, examples_round
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
@@ -23,24 +24,6 @@ from fcpair.cli.options import (
     sheet_option,
     supersede_option,
     with_grid,
-)
-from fcpair.cli.output import (
-    Table,
-    emit,
-    footnotes,
-    for_each_file,
-    note_writing,
-    print_frame,
-    print_message,
-    print_note,
-    print_receipt,
-    print_rows,
-    print_run,
-    progress,
-    remarks,
-    status_spinner,
-    warn_of_simulated,
-    write_rows,
 )
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SHEET_FORMATS
@@ -129,8 +112,8 @@ def _add_commands(group: click.Group, usual: str, example: str) -> None:
         if form in TOOLS:
             for person, n in grid.write_project(folder, form, name).items():
                 data = {"file": str(folder), "person": person, layout: n}
-                print_receipt(f"{folder}: {n:,} {layout} of {person}", data)
-            print_message(f"{folder / 'README.md'} says how to start {TOOLS[form].title} with it.")
+                output.print_receipt(f"{folder}: {n:,} {layout} of {person}", data)
+            output.print_message(f"{folder / 'README.md'} says how to start {TOOLS[form].title} with it.")
         elif layout == CELLS:
             written = grid.sheets.write_answers(folder, name, form)
             options = f" --grid {grid.grid.name}{f' --round {name}' if name else ''}"
@@ -184,9 +167,9 @@ def _add_commands(group: click.Group, usual: str, example: str) -> None:
         _check_round(CELLS if reader in TOOLS else reader, name)
 
         def record(path: Path) -> RunRecord:
-            with status_spinner(f"recording {path}"):
+            with output.status_spinner(f"recording {path}"):
                 if reader in TOOLS:
-                    more: dict[str, Any] = {"people": people, "announce": print_note}
+                    more: dict[str, Any] = {"people": people, "announce": output.print_note}
                     return grid.import_export(path, reader, name, supersede=supersede, **more)
                 if reader == PUBLISHED:
                     return grid.import_published(path)
@@ -194,7 +177,7 @@ def _add_commands(group: click.Group, usual: str, example: str) -> None:
                     return grid.import_labels(path, supersede=supersede)
                 return grid.import_answers(path, name, supersede=supersede)
 
-        for_each_file(paths, record)
+        output.for_each_file(paths, record)
 
     @group.command(
         help=f"""Write the answers of a round.
@@ -221,8 +204,8 @@ def _add_commands(group: click.Group, usual: str, example: str) -> None:
             raise StageError("there are no labels yet; run `fcpair labels import` or `fcpair simulate`")
         if rows.empty:
             raise StageError("nothing has been answered in this round yet")
-        warn_of_simulated(grid)
-        write_rows(rows, out, "answers")
+        output.warn_of_simulated(grid)
+        output.write_rows(rows, out, "answers")
 
 
 def report_sheets(
@@ -231,7 +214,7 @@ def report_sheets(
     """Print which sheets were written, and which were kept, or are not needed; `command` takes them in."""
     for person, rows in written.items():
         path = f"{folder / person}.{form}"
-        print_receipt(f"{path}: {rows:,} {unit}", {"file": path, "person": person, unit: rows})
+        output.print_receipt(f"{path}: {rows:,} {unit}", {"file": path, "person": person, unit: rows})
     for sheet in old:
         import_ = f"`{command} {sheet.path}{options}`"
         advice: dict[KeepReason | None, str] = {
@@ -240,13 +223,15 @@ def report_sheets(
         }
         about = f"{sheet.path}: {sheet.person} has"
         if sheet.left:
-            print_message(f"{about} left; the open work on this sheet was reassigned to others")
+            output.print_message(f"{about} left; the open work on this sheet was reassigned to others")
         elif sheet.passed_on:
-            print_message(f"{about} nothing open any more; what was taken back was reassigned to others")
+            output.print_message(f"{about} nothing open any more; what was taken back was reassigned to others")
         elif sheet.open:
             missing = "" if sheet.person in written else f"; a new one would have {sheet.open:,} open {unit}"
             first = advice.get(sheet.kept, "Move it away")
-            print_message(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
+            output.print_message(
+                f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder"
+            )
 
 
 @answers.command()
@@ -262,7 +247,7 @@ def refusals(grid: Grid, name: str | None, form: str) -> None:
     Example:
       fcpair answers refusals --grid write --format csv
     """
-    print_frame(form, "Refused texts", grid.refusals(name))
+    output.print_frame(form, "Refused texts", grid.refusals(name))
 
 
 @answers.command()
@@ -281,7 +266,7 @@ def replies(grid: Grid, name: str, out: Path) -> None:
     rows = grid.replies(name)
     if rows.empty:
         raise StageError(f"no model has replied in round `{name}`; `fcpair generate` asks them")
-    write_rows(rows, out, "replies")
+    output.write_rows(rows, out, "replies")
 
 
 _add_commands(labels, PAIRS, "")
@@ -330,12 +315,12 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
         columns = [column for column in rows[0] if column != "undefined"]
         unknown = [model for model, estimate in estimates if estimate.undefined]
         notes = [*NOTES, *([f"undefined for {', '.join(unknown)}: {LENGTH_UNKNOWN}."] if unknown else [])]
-        print_rows(form, "What models would be asked", rows, columns, notes)
+        output.print_rows(form, "What models would be asked", rows, columns, notes)
         return
-    note_writing()
-    with progress("asking") as report:
+    output.note_writing()
+    with output.progress("asking") as report:
         run = grid.generate(name, progress=report)
-    print_run(run)
+    output.print_run(run)
 
 
 @click.command()
@@ -353,21 +338,21 @@ def curation(grid: Grid, name: str | None, form: str) -> None:
       fcpair curation --grid replies
       fcpair curation --grid replies --round curate --format csv
     """
-    with status_spinner("comparing texts"):
+    with output.status_spinner("comparing texts"):
         measured = grid.curation(name)
     all_curated = (*measured.sources, measured.all)
     subject = "the rows" if measured.edits == ROW else f"the texts of round {measured.edits}"
     title = f"Round {measured.round}: what was done with {subject}"
     notes = ["words and characters changed: the mean of the edited ones"]
-    notes += footnotes({curated.source: remarks(curated.words_changed) for curated in all_curated})
+    notes += output.footnotes({curated.source: output.remarks(curated.words_changed) for curated in all_curated})
     if measured.lost:
         notes.append(f"{measured.lost:,} more answers are about a text that was empty, or was withdrawn since")
     rows = [[row[name] for name in CURATION_COLUMNS] for row in measured.rows()]
-    tables = [Table(title, [name.replace("_", " ") for name in CURATION_COLUMNS], rows, notes)]
+    tables = [output.Table(title, [name.replace("_", " ") for name in CURATION_COLUMNS], rows, notes)]
     if measured.all.rejected:
         rejected = [(curated.source, reason, n) for curated in all_curated for reason, n in curated.reasons.items()]
-        tables.append(Table("Why texts were rejected", ("source", "reason", "n"), rejected))
-    emit(form, measured, tables, simulated=grid.desk.simulated_note)
+        tables.append(output.Table("Why texts were rejected", ("source", "reason", "n"), rejected))
+    output.emit(form, measured, tables, simulated=grid.desk.simulated_note)
 
 
 @click.group()
@@ -398,9 +383,8 @@ def list_(grid: Grid, round: str, form: str) -> None:
     Example:
       fcpair examples list --grid replies --round propose --format csv
     """
-    frame = _load_examples(grid, round)
-    print_frame(form, f"Examples of round {round}", frame)
-    warn_of_simulated(grid)
+    output.print_frame(form, f"Examples of round {round}", _load_examples(grid, round))
+    output.warn_of_simulated(grid)
 
 
 @examples.command()
@@ -420,8 +404,8 @@ def sheet(grid: Grid, out: Path, round: str) -> None:
     frame = _load_examples(grid, round)
     if out.exists():
         raise InputError(f"{out}: exists already and may hold reviews; move it away, or name another file")
-    warn_of_simulated(grid)
-    write_rows(frame, out, "examples")
+    output.warn_of_simulated(grid)
+    output.write_rows(frame, out, "examples")
 
 
 @examples.command()
@@ -438,7 +422,7 @@ def review(grid: Grid, path: Path, round: str) -> None:
     Example:
       fcpair examples review examples.csv --grid replies --round propose
     """
-    print_run(grid.review_examples(round, path), path)
+    output.print_run(grid.review_examples(round, path), path)
 
 
 def _load_examples(grid: Grid, round: str) -> pd.DataFrame:

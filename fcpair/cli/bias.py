@@ -188,8 +188,7 @@ def _read_answers(
         return read_item_answers(files, answer, shares) if reader == "items" else read_lm_eval(files)
     if answer is None:
         raise InputError("name with `--answer` the field of the files that has the answers")
-    stereotyped = read_stereotyped(templates) if templates else None
-    return read_bbq(files, answer, stereotyped, strict_targets=strict_targets)
+    return read_bbq(files, answer, read_stereotyped(templates) if templates else None, strict_targets=strict_targets)
 
 
 COLUMNS = ("category", "value", "low", "high", "n", "templates")

@@ -257,8 +257,7 @@ def _grid_rows(study: Any, name: str | None, text: str | None, by: str | None) -
     for column in filter(None, (text, by)):
         if column not in frame.columns:
             raise InputError(f"no row has `{column}`; {suggest_name(column, [str(one) for one in frame.columns])}")
-    texts = frame[text or "row"].tolist()
-    return _TextSample(texts, "a row", frame[by].tolist() if by else None, place)
+    return _TextSample(frame[text or "row"].tolist(), "a row", frame[by].tolist() if by else None, place)
 
 
 LONGEST_TEXT = 60

@@ -18,20 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from fcpair.cli import terminal
 from fcpair.cli.late import tabular
-from fcpair.cli.terminal import (
-    Cell,
-    can_encode,
-    end_looks,
-    format_cell,
-    format_table,
-    print_footnote,
-    print_headline,
-    print_machine,
-    print_raw,
-    print_wrapped,
-    screen_width,
-)
 from fcpair.errors import InputError
 from fcpair.lazy import pd
 from fcpair.notebook import Result
@@ -46,7 +34,7 @@ ROWS_AT_ONCE = 1000
 OBSERVED_S = 3.0  # after which it can be said how long the rest takes
 LONG_S = 30.0  # so long that it is said
 TEXT, JSON, CSV = "text", "json", "csv"
-Row = Mapping[str, Cell]
+Row = Mapping[str, terminal.Cell]
 _RECEIPTS, _FORM, _READS = "fcpair.cli.receipts", "fcpair.cli.form", "fcpair.cli.reads"
 
 
@@ -59,7 +47,7 @@ class Table:
 
     title: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[terminal.Cell]]
     notes: Sequence[str] = ()
     n: int | None = None
     all_rows: str = "`--format csv` prints all"
@@ -92,17 +80,17 @@ def emit(
     else:
         for table in tables:
             shown = table.rows[:LONGEST_TABLE]
-            lines = format_table(table.columns, shown, screen_width())
-            print_headline(table.title)
-            print_raw("", *lines, "")
+            lines = terminal.format_table(table.columns, shown, terminal.screen_width())
+            terminal.print_headline(table.title)
+            terminal.print_raw("", *lines, "")
             n = len(table.rows) if table.n is None else table.n
             notes = [f"the first {len(shown):,} of {n:,} rows; {table.all_rows}"] if n > len(shown) else []
             for footnote in (*notes, *table.notes):
-                print_footnote(footnote)
+                terminal.print_footnote(footnote)
             if notes or table.notes:
-                print_raw()
+                terminal.print_raw()
     for note in filter(None, (simulated, sampled)) if form != JSON else ():
-        print_wrapped(f"Note: {note}.", err=form == CSV)
+        terminal.print_wrapped(f"Note: {note}.", err=form == CSV)
 
 
 def print_rows(
@@ -129,7 +117,7 @@ def print_json(data: Any) -> None:
     """
     if not isinstance(data, Iterator):
         text = json.dumps(data, ensure_ascii=False, indent=2)
-        print_machine(text if can_encode(text) else json.dumps(data, indent=2))
+        terminal.print_machine(text if terminal.can_encode(text) else json.dumps(data, indent=2))
         return
     between = "[\n"
     for part in _row_chunks(data):
@@ -137,11 +125,11 @@ def print_json(data: Any) -> None:
         for dump in (json.JSONEncoder(ensure_ascii=is_ascii).encode for is_ascii in (False, True)):
             cells = (",\n".join(f"    {dump(key)}: {dump(cell)}" for key, cell in row.items()) for row in part)
             objects = ",\n".join(f"  {{\n{cell}\n  }}" for cell in cells)
-            if can_encode(objects):
+            if terminal.can_encode(objects):
                 break
-        print_machine(between + objects, end="")
+        terminal.print_machine(between + objects, end="")
         between = ",\n"
-    print_machine("[]" if between == "[\n" else "\n]")
+    terminal.print_machine("[]" if between == "[\n" else "\n]")
 
 
 def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
@@ -150,10 +138,10 @@ def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
     header, lost = True, False
     for part in _row_chunks(iter(rows)):
         text = _format_csv(part, columns or list(part[0]), header=header)
-        print_machine(text, end="")
-        header, lost = False, lost or not can_encode(text)
+        terminal.print_machine(text, end="")
+        header, lost = False, lost or not terminal.can_encode(text)
     if header and otherwise:
-        print_machine(_format_csv([], otherwise, header=True), end="")
+        terminal.print_machine(_format_csv([], otherwise, header=True), end="")
     if lost:
         print_note("this encoding lacks some characters, which are escaped here; PYTHONIOENCODING=utf-8 keeps them")
 
@@ -189,12 +177,12 @@ def collect_receipts(ctx: click.Context, param: click.Parameter, form: str) -> s
     return form
 
 
-def print_receipt(line: str, data: dict[str, Any], show: Callable[[str], None] = print_raw) -> None:
+def print_receipt(line: str, data: dict[str, Any], show: Callable[[str], None] = terminal.print_raw) -> None:
     """Print a line about what was done, by `show`; for programs, its `data` instead."""
     ctx = click.get_current_context(silent=True)
     receipts = ctx.meta.get(_RECEIPTS) if ctx else None
     if ctx and ctx.meta.get(_FORM) == CSV:
-        print_wrapped(line, err=True)
+        terminal.print_wrapped(line, err=True)
     elif receipts is None:
         show(line)
     else:
@@ -216,7 +204,7 @@ def note_trial(ctx: click.Context, _param: click.Parameter, is_trial: bool) -> b
 
 def note_writing() -> None:
     """Note that the command that is under way writes this time, although others of its kind only read."""
-    end_looks()
+    terminal.end_looks()
     click.get_current_context().meta[_READS] = False
 
 
@@ -230,7 +218,7 @@ def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False)
     told = join([run.told, say("run %(number)s", number=Id(run.id))], "; ") if numbered else run.told
     line = f"{run.stage}: {told}{'' if of is None else f' ({of})'}"
     data = {"stage": run.stage, "run": run.id, "counts": run.counts, "notes": [*run.notes]}
-    print_receipt(line, data if of is None else {**data, "file": str(of)}, print_wrapped)
+    print_receipt(line, data if of is None else {**data, "file": str(of)}, terminal.print_wrapped)
     print_note(*run.notes)
 
 
@@ -259,12 +247,12 @@ def format_counts(counts: Mapping[str, Any]) -> str:
 def _format_count(value: Any) -> str:
     if isinstance(value, Mapping):
         return " / ".join(f"{key}: {_format_count(item)}" for key, item in value.items()) or "none"
-    return (" ".join(map(str, value)) or "none") if isinstance(value, list) else format_cell(value)
+    return (" ".join(map(str, value)) or "none") if isinstance(value, list) else terminal.format_cell(value)
 
 
 def print_message(message: str) -> None:
     """Tell the user something that is not the result."""
-    print_wrapped(message, err=True)
+    terminal.print_wrapped(message, err=True)
 
 
 def print_note(*notes: Any) -> None:
@@ -340,7 +328,7 @@ def progress(what: str, *, at_once: bool = False) -> Iterator[Callable[[int, int
 FIGURE_COLUMNS = ("figure", "n", "value", "low", "high", "note")
 
 
-def figure_row(figure: Figure) -> dict[str, Cell]:
+def figure_row(figure: Figure) -> dict[str, terminal.Cell]:
     """A figure as a row of a CSV."""
     values = (figure.name, figure.n, figure.value, figure.low, figure.high, remarks(figure))
     return dict(zip(FIGURE_COLUMNS, values, strict=True))

@@ -197,8 +197,7 @@ def terms(study: Study, form: str) -> None:
     people_terms = study.access.terms()
     plain = ("demographics", "opted_out", "earlier_consents")
     rows = [term | {name: json.dumps(term[name], ensure_ascii=False) for name in plain} for term in people_terms]
-    columns = ("name", "role", "consented_at", "consented_to", *plain)
-    print_rows(form, "Terms", rows, columns, data=people_terms)
+    print_rows(form, "Terms", rows, ("name", "role", "consented_at", "consented_to", *plain), data=people_terms)
 
 
 @people.command()

@@ -315,8 +315,7 @@ def wrap_text(text: str, width: int) -> list[str]:
         return [text]
     lines: list[str] = []
     for whole in text.splitlines() or [""]:
-        margin = whole[: len(whole) - len(whole.lstrip())][: width - 1]
-        line = margin
+        line = whole[: len(whole) - len(whole.lstrip())][: width - 1]
         for word in whole.split():
             if line.strip() and width_of(line) + 1 + width_of(word) > width:
                 lines.append(line)

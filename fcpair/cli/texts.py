@@ -69,8 +69,7 @@ class Texts:
 
     def emit(self, form: str, tables: Iterable[Table], rows: Iterable[Row], **data: Any) -> None:
         """Print what was found in the table; as JSON, `data` with what it is about."""
-        about = {"place": self.place, "part": self.part}
-        emit(form, about | data, tables, rows, simulated=self.simulated)
+        emit(form, {"place": self.place, "part": self.part} | data, tables, rows, simulated=self.simulated)
 
 
 def with_texts(command: Command) -> Command:

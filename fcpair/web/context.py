@@ -142,8 +142,7 @@ class Context:
         practises = discusses = False
         if visitor and visitor.consented:
             practises = self.has_practice(visitor)
-            has_discussion = partial(self.study.has_discussion, visitor)
-            discusses = visitor.role in WORKERS and _if_readable(has_discussion, False)
+            discusses = visitor.role in WORKERS and _if_readable(partial(self.study.has_discussion, visitor), False)
         variables = {
             "visitor": visitor,
             "csrf": self.door.csrf_token(request) if visitor else "",
@@ -204,8 +203,7 @@ def mark_tiers(text: str) -> Markup:
 
 def mark_tier(name: str) -> Markup:
     """The name of a tier with a mark beside it: in the colour that one of the four is called by, or of one's own."""
-    kind = name.lower() if name.lower() in TIERS else "own"
-    return Markup('<span class="tier {}">{}</span>').format(kind, name)
+    return Markup('<span class="tier {}">{}</span>').format(name.lower() if name.lower() in TIERS else "own", name)
 
 
 def heat_class(cell: KappaCell) -> str:

@@ -87,8 +87,8 @@ class ErrorHandlers:
             return refused
         findings = []
         for fault in cast(RequestValidationError, error).errors():
-            is_unread = fault["type"] == "json_invalid"  # whose message is the same for all reasons
-            message = fault["ctx"]["error"] if is_unread else fault["msg"]
+            # One of what cannot be read is the same for all reasons.
+            message = fault["ctx"]["error"] if fault["type"] == "json_invalid" else fault["msg"]
             if fault.get("ctx", {}).get("pattern") == NO_NUL:
                 message = "a text cannot hold the character NUL"
             loc = [_replace_surrogates(part) if isinstance(part, str) else part for part in fault["loc"]]

@@ -16,24 +16,11 @@ from fastapi.responses import PlainTextResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
+from fcpair import start_draft
 from fcpair.errors import FcpairError, InputError, StudyError
 from fcpair.params import DEFAULT_MODEL
 from fcpair.records import Role
 from fcpair.sentences import mark, say
-from fcpair.start_draft import (
-    BegunDraft,
-    ColumnsDraft,
-    Draft,
-    DraftPart,
-    GuidelinesDraft,
-    PeopleDraft,
-    PlanDraft,
-    StatementsDraft,
-    StudyKind,
-    SurveyDraft,
-    TableDraft,
-    TablePreview,
-)
 from fcpair.study import StudyStart
 from fcpair.web.context import START
 from fcpair.web.form import field, fields, fields_of, parse_number, read_params
@@ -80,7 +67,7 @@ STEP_NAMES = {
     **{"table": mark("Table"), "columns": mark("Columns"), "plan": mark("Plan"), "people": mark("People")},
     **{"guidelines": mark("Guidelines"), "start": mark("Start")},
 }
-_ADDRESSES: dict[StudyKind, dict[str, str]] = {  # of parts whose addresses are not called as they are
+_ADDRESSES: dict[start_draft.StudyKind, dict[str, str]] = {  # of parts whose addresses are not called as they are
     "pairs": {"start": "begin"},
     "survey": {"columns": "statements", "plan": "survey", "start": "begin"},
 }
@@ -90,7 +77,7 @@ STEPS = {
 }
 
 
-def step_of(draft: Draft, part: str) -> Step:
+def step_of(draft: start_draft.Draft, part: str) -> Step:
     """The step that settles a part of a draft."""
     return next(step for step in STEPS[draft.kind] if step.part == part)
 
@@ -100,7 +87,7 @@ class StepVisit(Visit):
     """A lead's visit to the step that settles a part of the draft, which is as it was when the request came."""
 
     part: str
-    draft: Draft
+    draft: start_draft.Draft
 
     @classmethod
     def of(cls, visit: Visit, part: str) -> StepVisit:
@@ -122,7 +109,7 @@ class StepVisit(Visit):
             due = steps[min(parts.index(step_visit.draft.next_step), parts.index(part))]
             address = due.address if step_visit.start.is_open else "/lead"
             # The last step is due while the study is being built, too.
-            is_building = part == BegunDraft.step and _builder_of(visit).state.is_running
+            is_building = part == start_draft.BegunDraft.step and _builder_of(visit).state.is_running
             if visit.request.url.path != address and not is_building:
                 raise ElsewhereError(address)
             return step_visit
@@ -138,10 +125,9 @@ class StepVisit(Visit):
         """Text that was typed into a field of the form."""
         return field(self.request, name).strip()
 
-    def save(self, *parts: DraftPart) -> Draft:
+    def save(self, *parts: start_draft.DraftPart) -> start_draft.Draft:
         """Keep parts of the draft, of which the form has seen a version."""
-        seen = parse_number(field(self.request, "seen")) or 0
-        return self.start.save(*parts, by=self.visitor.name, seen=seen)
+        return self.start.save(*parts, by=self.visitor.name, seen=parse_number(field(self.request, "seen")) or 0)
 
     def keep(
         self, chosen: Any, read: Callable[[], Sequence[Any]], show: Callable[[StepVisit, Any], Response]
@@ -174,11 +160,11 @@ class StepVisit(Visit):
         return self.page(f"lead_start_{template}.html.j2", **shared, draft=self.draft, problem=self.why, **values)
 
 
-ColumnsVisit = Annotated[StepVisit, StepVisit.due(ColumnsDraft.step)]
-PlanVisit = Annotated[StepVisit, StepVisit.due(PlanDraft.step)]
-PeopleVisit = Annotated[StepVisit, StepVisit.due(PeopleDraft.step)]
-GuidelinesVisit = Annotated[StepVisit, StepVisit.due(GuidelinesDraft.step)]
-BeginVisit = Annotated[StepVisit, StepVisit.due(BegunDraft.step)]
+ColumnsVisit = Annotated[StepVisit, StepVisit.due(start_draft.ColumnsDraft.step)]
+PlanVisit = Annotated[StepVisit, StepVisit.due(start_draft.PlanDraft.step)]
+PeopleVisit = Annotated[StepVisit, StepVisit.due(start_draft.PeopleDraft.step)]
+GuidelinesVisit = Annotated[StepVisit, StepVisit.due(start_draft.GuidelinesDraft.step)]
+BeginVisit = Annotated[StepVisit, StepVisit.due(start_draft.BegunDraft.step)]
 
 
 def _builder_of(visit: Visit) -> ChildProcess:
@@ -193,7 +179,7 @@ def start(visit: LeadVisit) -> Response:
 
 
 @router.get(f"{START}/table")
-def table(visit: Annotated[StepVisit, StepVisit.due(TableDraft.step)]) -> Response:
+def table(visit: Annotated[StepVisit, StepVisit.due(start_draft.TableDraft.step)]) -> Response:
     """Show where a table is uploaded, and the one that was."""
     return visit.show(most=MOST_UPLOAD)
 
@@ -225,13 +211,16 @@ def keep(visit: LeadVisit, file: str = "", name: str = "", seen: str = "", kind:
     try:
         if not UPLOADED.fullmatch(file) or not (begun.folder / file).is_file():
             raise InputError.say("there is no such file any more; upload the table again")
-        earlier, table = begun.draft().table, TableDraft(file, name[:LONGEST_NAME], cast(StudyKind, kind))
+        earlier, table = (
+            begun.draft().table,
+            start_draft.TableDraft(file, name[:LONGEST_NAME], cast(start_draft.StudyKind, kind)),
+        )
         draft = begun.save(table, by=visit.visitor.name, seen=parse_number(seen) or 0)
     except FcpairError as error:
         return _refusal(visit, error)
     if earlier is not None and earlier.file != file:
         (begun.folder / earlier.file).unlink(missing_ok=True)
-    return PlainTextResponse(step_of(draft, ColumnsDraft.step).address)
+    return PlainTextResponse(step_of(draft, start_draft.ColumnsDraft.step).address)
 
 
 async def take_file(
@@ -292,20 +281,20 @@ def columns(visit: ColumnsVisit) -> Response:
     try:
         guess = _guess(visit)
     except InputError as error:  # the file was changed or deleted
-        return replace(visit, part=TableDraft.step).refused(error).show()
+        return replace(visit, part=start_draft.TableDraft.step).refused(error).show()
     return _show_columns(visit, guess)
 
 
-def _guess(visit: StepVisit) -> ColumnsDraft | StatementsDraft:
+def _guess(visit: StepVisit) -> start_draft.ColumnsDraft | start_draft.StatementsDraft:
     return (visit.start.guess_statements if visit.draft.kind == "survey" else visit.start.guess)(visit.draft)
 
 
-def _show_columns(visit: StepVisit, chosen: ColumnsDraft | StatementsDraft) -> Response:
-    preview: TablePreview = visit.start.preview(visit.draft, chosen)
+def _show_columns(visit: StepVisit, chosen: start_draft.ColumnsDraft | start_draft.StatementsDraft) -> Response:
+    preview: start_draft.TablePreview = visit.start.preview(visit.draft, chosen)
     if preview.problem and not visit.refusal:
         visit = replace(visit, refusal=InputError(preview.problem))
     header, columns = visit.start.header(visit.draft), visit.draft.columns
-    is_replaced = isinstance(columns, ColumnsDraft) and columns.hs not in header
+    is_replaced = isinstance(columns, start_draft.ColumnsDraft) and columns.hs not in header
     return visit.show(chosen=chosen, preview=preview, header=header, replaced=is_replaced)
 
 
@@ -315,9 +304,9 @@ def save_columns(visit: ColumnsVisit) -> Response:
     """Show the rows with the columns that were chosen, or keep these."""
     guess = _guess(visit)
 
-    def read() -> list[ColumnsDraft | StatementsDraft]:
-        if isinstance(guess, StatementsDraft):
-            return [StatementsDraft(visit.typed("statement") or guess.statement, visit.typed("title"))]
+    def read() -> list[start_draft.ColumnsDraft | start_draft.StatementsDraft]:
+        if isinstance(guess, start_draft.StatementsDraft):
+            return [start_draft.StatementsDraft(visit.typed("statement") or guess.statement, visit.typed("title"))]
         values: dict[str, Any] = {name: visit.typed(name) for name in ("title", "hs_name", "cn_name")}
         values |= {name: visit.typed(name) or getattr(guess, name) for name in ("hs", "cn")}
         values |= {name: visit.typed(name) or None for name in ("hs_id", "cn_id", "language")}
@@ -334,13 +323,13 @@ def plan(visit: PlanVisit) -> Response:
     return _show_plan(visit, _chosen_plan(visit))
 
 
-def _chosen_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
+def _chosen_plan(visit: StepVisit) -> start_draft.PlanDraft | start_draft.SurveyDraft:
     if visit.draft.plan is not None:
         return visit.draft.plan
     return visit.start.default_survey() if visit.draft.kind == "survey" else visit.start.default_plan(visit.draft)
 
 
-def _show_plan(visit: StepVisit, chosen: PlanDraft | SurveyDraft) -> Response:
+def _show_plan(visit: StepVisit, chosen: start_draft.PlanDraft | start_draft.SurveyDraft) -> Response:
     return visit.show(
         chosen=chosen,
         fields=fields_of(type(chosen)),
@@ -365,7 +354,7 @@ def _figures(visit: StepVisit, read: Callable[[], Any]) -> Any:
 @router.post(f"{START}/survey-figures")
 def figures(visit: LeadVisit) -> Response:
     """Show the figures of the plan in the form, as a part of its page."""
-    step_visit = StepVisit.of(visit, PlanDraft.step)
+    step_visit = StepVisit.of(visit, start_draft.PlanDraft.step)
     template = "lead_start_survey_figures" if step_visit.draft.kind == "survey" else "lead_start_figures"
     return visit.page(f"{template}.html.j2", figures=_figures(step_visit, lambda: _parse_plan(step_visit)))
 
@@ -377,14 +366,14 @@ def save_plan(visit: PlanVisit) -> Response:
     return visit.keep(_chosen_plan(visit), lambda: [_parse_plan(visit)], _show_plan)
 
 
-def _parse_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
+def _parse_plan(visit: StepVisit) -> start_draft.PlanDraft | start_draft.SurveyDraft:
     """The plan of a form; with all HS, their number is that of the table. Raises InputError for what cannot be."""
     typed, chosen = fields(visit.request), _chosen_plan(visit)
-    if isinstance(chosen, SurveyDraft):
+    if isinstance(chosen, start_draft.SurveyDraft):
         answers = tuple(visit.typed(name) for name in ANSWERS)
         return read_params(replace(chosen, answers=answers), {"as_list": "no", **typed})
     if typed.get("kind") == "full":
-        typed |= {"hs": str(visit.start.preview(visit.draft).n_hs), "k": str(PlanDraft.k), "candidates": ""}
+        typed |= {"hs": str(visit.start.preview(visit.draft).n_hs), "k": str(start_draft.PlanDraft.k), "candidates": ""}
     return read_params(chosen, typed)
 
 
@@ -392,11 +381,13 @@ def _parse_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
 def people(visit: PeopleVisit) -> Response:
     """Show who takes part; numbered names are suggested, as many as the plan has."""
     plan, chosen = visit.draft.plan, visit.draft.people
-    if chosen is None and isinstance(plan, SurveyDraft):
-        chosen = PeopleDraft(respondents=tuple(f"p{i + 1}" for i in range(plan.respondents)))
-    elif chosen is None and isinstance(plan, PlanDraft):
+    if chosen is None and isinstance(plan, start_draft.SurveyDraft):
+        chosen = start_draft.PeopleDraft(respondents=tuple(f"p{i + 1}" for i in range(plan.respondents)))
+    elif chosen is None and isinstance(plan, start_draft.PlanDraft):
         annotators = tuple(f"a{i + 1}" for i in range(plan.annotators))
-        chosen = PeopleDraft(annotators, ("adjudicator",), tuple(f"v{i + 1}" for i in range(plan.validators)))
+        chosen = start_draft.PeopleDraft(
+            annotators, ("adjudicator",), tuple(f"v{i + 1}" for i in range(plan.validators))
+        )
     return visit.show(chosen=chosen)
 
 
@@ -407,8 +398,8 @@ def save_people(visit: PeopleVisit) -> Response:
     assert plan is not None
     groups = (visit.typed(group).splitlines() for group in ("annotators", "adjudicators", "validators", "respondents"))
     names = ([name.strip() for line in lines for name in line.split(",")] for lines in groups)
-    chosen = PeopleDraft(*(tuple(filter(None, group)) for group in names))
-    if isinstance(plan, SurveyDraft):
+    chosen = start_draft.PeopleDraft(*(tuple(filter(None, group)) for group in names))
+    if isinstance(plan, start_draft.SurveyDraft):
         plan = replace(plan, respondents=max(len(chosen.respondents), 1))
     else:
         plan = replace(plan, annotators=max(len(chosen.annotators), 1), validators=len(chosen.validators))
@@ -454,7 +445,7 @@ def build(visit: BeginVisit) -> Response:
     builder = _builder_of(visit)
     try:
         if not builder.state.is_running:
-            visit.save(BegunDraft(visit.visitor.name))
+            visit.save(start_draft.BegunDraft(visit.visitor.name))
             builder.start(Act(BUILD, visit.study.address))
     except REFUSALS as refusal:
         return _show(visit.refused(refusal), builder.state)

@@ -12,18 +12,7 @@ from fastapi import Depends, Request, Response
 from fastapi.params import Depends as Dependency
 from fastapi.responses import RedirectResponse
 
-from fcpair.errors import (
-    BusyError,
-    ConflictError,
-    FcpairError,
-    InputError,
-    RefusedError,
-    StageError,
-    StudyError,
-    TooManyError,
-    UnknownIdError,
-    UnknownVisitorError,
-)
+from fcpair import errors
 from fcpair.known_pairs import PRACTISING
 from fcpair.records import WORKERS, Role, RunRecord, Visitor
 from fcpair.sentences import say
@@ -32,18 +21,18 @@ from fcpair.web.context import Context, context_of, replace_commands
 from fcpair.web.current_grid import CurrentGrid, LeadPage
 from fcpair.web.languages import Language
 
-STATUS: Mapping[type[FcpairError], HTTPStatus] = {
-    UnknownVisitorError: HTTPStatus.UNAUTHORIZED,
-    RefusedError: HTTPStatus.FORBIDDEN,
-    UnknownIdError: HTTPStatus.NOT_FOUND,
-    ConflictError: HTTPStatus.CONFLICT,
-    StageError: HTTPStatus.CONFLICT,
-    InputError: HTTPStatus.UNPROCESSABLE_ENTITY,
-    TooManyError: HTTPStatus.TOO_MANY_REQUESTS,
-    StudyError: HTTPStatus.SERVICE_UNAVAILABLE,
+STATUS: Mapping[type[errors.FcpairError], HTTPStatus] = {
+    errors.UnknownVisitorError: HTTPStatus.UNAUTHORIZED,
+    errors.RefusedError: HTTPStatus.FORBIDDEN,
+    errors.UnknownIdError: HTTPStatus.NOT_FOUND,
+    errors.ConflictError: HTTPStatus.CONFLICT,
+    errors.StageError: HTTPStatus.CONFLICT,
+    errors.InputError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    errors.TooManyError: HTTPStatus.TOO_MANY_REQUESTS,
+    errors.StudyError: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 BUSY = say("the server is busy just now; nothing was changed. Please try again in a moment")
-REFUSALS = (ConflictError, StageError, InputError, BusyError)  # of what a form asks for
+REFUSALS = (errors.ConflictError, errors.StageError, errors.InputError, errors.BusyError)  # of what a form asks for
 READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
 
 
@@ -64,7 +53,7 @@ class Visit:
     request: Request
     context: Context
     visitor: Visitor
-    refusal: FcpairError | None = None
+    refusal: errors.FcpairError | None = None
 
     @property
     def study(self) -> Study:
@@ -116,9 +105,9 @@ class Visit:
     @property
     def why(self) -> str:
         """The sentence of the refusal, in English; empty where nothing was refused."""
-        return BUSY if isinstance(self.refusal, BusyError) else str(self.refusal or "")
+        return BUSY if isinstance(self.refusal, errors.BusyError) else str(self.refusal or "")
 
-    def refused(self, refusal: FcpairError) -> Self:
+    def refused(self, refusal: errors.FcpairError) -> Self:
         """The same visit, after its form was refused."""
         return replace(self, refusal=refusal)
 
@@ -133,7 +122,7 @@ class Visit:
         try:
             with self.study.acting_as(self.visitor.name):
                 run = act()
-        except FcpairError as refusal:
+        except errors.FcpairError as refusal:
             if show is None or not (isinstance(refusal, REFUSALS) or refusal.parameter):
                 raise
             return show(self.refused(refusal))

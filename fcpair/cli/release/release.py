@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.late import studies
 from fcpair.cli.options import (
@@ -25,16 +26,6 @@ from fcpair.cli.options import (
     shared_option,
     with_grid,
     with_study,
-)
-from fcpair.cli.output import (
-    emit,
-    print_message,
-    print_receipt,
-    print_run,
-    status_spinner,
-    table_of,
-    warn_of_basis,
-    warn_of_simulated,
 )
 from fcpair.cli.terminal import print_raw, print_wrapped
 from fcpair.files.answers.writings import Layout
@@ -85,11 +76,11 @@ def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_text
       fcpair release v1 --out v1/
       fcpair release v1-ids --out v1-ids/ --no-texts
     """
-    with status_spinner("releasing"):
+    with output.status_spinner("releasing"):
         run = study.release(name, out, form, seed=seed, texts=not no_texts, draft=draft)
-    print_run(run)
+    output.print_run(run)
     if missing := read_form(form).missing:
-        print_message(f"Note: this is a draft; {form} lacks {', '.join(missing)}.")
+        output.print_message(f"Note: this is a draft; {form} lacks {', '.join(missing)}.")
 
 
 @click.command()
@@ -113,18 +104,18 @@ def verify(folder: Path, study: Place | None) -> None:
       fcpair verify v1/ --study study.db
     """
     opened = close_at_end(studies.Study(study)) if study is not None else None
-    with status_spinner("verifying"):
+    with output.status_spinner("verifying"):
         found = studies.Study.verify(folder, opened)
     lines = [f"{folder}: {line}" for line in (*found.faults, *found.differences)]
     for line in lines[:LINES_SHOWN]:
-        print_message(line)
+        output.print_message(line)
     if len(lines) > LINES_SHOWN:
-        print_message(f"... and {len(lines) - LINES_SHOWN:,} more; `--format json` has them all.")
+        output.print_message(f"... and {len(lines) - LINES_SHOWN:,} more; `--format json` has them all.")
     summary = "as it was written" if not found.faults else "not as it was written"
     if opened is not None and not found.faults:
         summary += ", and the study gives the same" if found.is_sound else ", but the study gives another one now"
     line = f"{folder}: {found.n_files:,} files, {summary}\ndigest: {found.digest or 'none'}"
-    print_receipt(line, {"folder": str(folder), "sound": found.is_sound, **asdict(found)})
+    output.print_receipt(line, {"folder": str(folder), "sound": found.is_sound, **asdict(found)})
     sys.exit(0 if found.is_sound else FOUND)
 
 
@@ -156,8 +147,8 @@ def diff(before: Path, after: Path, form: str) -> None:
     if not rows and form == "table":
         print_wrapped(title)
     else:
-        tables = [table_of(title, shown, columns)]
-        emit(form, [asdict(change) for change in changes], tables, rows, columns=changes.columns)
+        tables = [output.table_of(title, shown, columns)]
+        output.emit(form, [asdict(change) for change in changes], tables, rows, columns=changes.columns)
 
 
 TIER_OPTIONS = {
@@ -185,10 +176,10 @@ def _add_command(kind: ExportKind) -> None:
     """Add the command of an export to the group."""
 
     def write(grid: Grid, rules: Partition, options: Export, out: Path, **tier: str | None) -> None:
-        with status_spinner("writing"):
+        with output.status_spinner("writing"):
             run = kind.write(grid.tiers(rules).export, out, tier.get(kind.tier), options)
-        print_run(run)
-        warn_of_basis(grid)
+        output.print_run(run)
+        output.warn_of_basis(grid)
 
     write.__doc__ = kind.help
     command = params(Export, only=kind.params)((folder_option if kind.is_folder else file_option)(write))
@@ -219,10 +210,10 @@ def decisions(grid: Grid, out: Path) -> None:
       fcpair export decisions --grid review --out decisions.csv
       fcpair bias score decisions.csv --reader items --answer decision --as bbq
     """
-    with status_spinner("writing"):
+    with output.status_spinner("writing"):
         run = grid.export.decisions(out)
-    print_run(run)
-    warn_of_basis(grid)
+    output.print_run(run)
+    output.warn_of_basis(grid)
 
 
 @export.command()
@@ -248,7 +239,7 @@ def texts(grid: Grid, name: str | None, layout: Layout, options: Export, out: Pa
       fcpair export texts --grid write --out replies.csv
       fcpair export texts --grid write --layout training --test-share 0.25 --seed 13 --out training/
     """
-    with status_spinner("writing"):
+    with output.status_spinner("writing"):
         run = grid.export.texts(out, layout, options, name)
-    print_run(run)
-    warn_of_simulated(grid)
+    output.print_run(run)
+    output.warn_of_simulated(grid)

@@ -207,8 +207,7 @@ def downloads(visit: LeadVisit, layout: str = "") -> Response:
     """Everything that can be downloaded and is not empty; of the layouts, the one that was chosen."""
     here, language, rounds = visit.here, visit.language, visit.overview["rounds"]
     figures = here.monitor.decisions().tiers if has_decisions(here) else None
-    sizes = [list(row.values())[:2] for row in figures.tables[0]] if figures else []
-    tiers = {str(tier): n for tier, n in sizes if n}
+    tiers = {str(tier): n for tier, n, *_ in map(dict.values, figures.tables[0]) if n} if figures else {}
     answers = {round_["name"]: round_["done"] + round_["skipped"] for round_ in rounds}  # a skip is one
     n_open = {round_["name"]: round_["open"] for round_ in rounds}
     primary = next((round_["name"] for round_ in rounds if round_["counts"]), "")

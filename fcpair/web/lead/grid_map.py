@@ -68,8 +68,8 @@ def cells(visit: LeadVisit, question: str = "") -> Response:
     media_type = "application/octet-stream"
     if not takes_gzip(visit.request):
         return Response(content, media_type=media_type)
-    packed = gzip.compress(content, 1, mtime=0)  # half a megabyte is sent sooner than its last tenth is squeezed out
-    return Response(packed, headers={"content-encoding": "gzip"}, media_type=media_type)
+    content = gzip.compress(content, 1, mtime=0)  # half a megabyte is sent sooner than its last tenth is squeezed out
+    return Response(content, headers={"content-encoding": "gzip"}, media_type=media_type)
 
 
 @router.get("/lead/grid/texts")

@@ -125,8 +125,7 @@ def start(visit: LeadVisit) -> Response:
 @router.post(f"{CALIBRATION.path}/discuss")
 def discuss(visit: LeadVisit, early: Ticked = False) -> Response:
     """Open the discussion."""
-    open_discussion = partial(visit.here.grid.calibration.open_discussion, early=early)
-    return visit.act(open_discussion, CALIBRATION.path, calibration)
+    return visit.act(partial(visit.here.grid.calibration.open_discussion, early=early), CALIBRATION.path, calibration)
 
 
 @router.post(f"{CALIBRATION.path}/close")

@@ -225,7 +225,6 @@ def build_panel(visit: Visit, name: str) -> Values:
         raise UnknownIdError.say(
             "this grid has no panel `%(name)s`, because of what its rounds ask and whom", name=name
         )
-    values = panel.values(visit.here, visit.language)
-    html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **values).body)
+    html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **panel.values(visit.here, visit.language)).body)
     facts = {"name": name, "title": panel.title, "folded": panel.folded}
     return {**facts, "html": Markup(html.decode()), "digest": hashlib.sha256(html).hexdigest()[:16]}

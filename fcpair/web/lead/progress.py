@@ -70,8 +70,7 @@ def examples(visit: LeadVisit, round: str | None = None, row: str | None = None)
     here = visit.here
     round_names = here.grid.desk.rounds_with_examples()
     name = round if round is not None else next(iter(round_names), None)
-    grids = map(visit.context.grids.by_name, visit.study.grids)
-    others = (grid for grid in grids if grid.grid is not here.grid)
+    others = (grid for grid in map(visit.context.grids.by_name, visit.study.grids) if grid.grid is not here.grid)
     return visit.page(
         "lead_examples.html.j2",
         here,

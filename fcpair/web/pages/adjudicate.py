@@ -139,8 +139,7 @@ def open_docket(visit: AdjudicatorVisit) -> Docket:
     if not visit.visitor.consented:
         raise ElsewhereError("/welcome")
     request, query = visit.request, visit.request.query_params
-    is_about_pair = request.method != "GET" or "cell_id" in request.path_params or "pair" in query
-    is_chosen = is_about_pair or GRID_PARAM in query
+    is_chosen = request.method != "GET" or "cell_id" in request.path_params or "pair" in query or GRID_PARAM in query
     here = visit.here if is_chosen else visit.context.grids.first_with_work(visit.visitor.id)
     return Docket(
         request,

@@ -21,25 +21,13 @@ from fcpair.params import parse_people_question
 from fcpair.records import WORKERS, Role
 from fcpair.sentences import mark, mark_plural, say
 from fcpair.stages.questions import SKIP
+from fcpair.web import visits
 from fcpair.web.context import context_of
 from fcpair.web.form import Text, Ticked
 from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.pages.markdown import render
 from fcpair.web.schemas import LONGEST_NOTE, LONGEST_WORDS, MOST_AHEAD, Words
 from fcpair.web.server.static_files import static_files
-from fcpair.web.visits import (
-    READERS,
-    AnyVisit,
-    LabellerVisit,
-    PractisingVisit,
-    ReaderOrLeadVisit,
-    ReaderVisit,
-    ValidatorVisit,
-    Visit,
-    WorkerOrLeadVisit,
-    WorkerVisit,
-    go_to,
-)
 from fcpair.words import Noun
 from fcpair.work_records import Topic
 
@@ -158,33 +146,33 @@ def join(request: Request, token: Text = "") -> Response:
         )
         problem = context.language(None).find(message)
         return context.page(request, None, "join.html.j2", None, HTTPStatus.FORBIDDEN, problem=problem)
-    response = go_to("/")
+    response = visits.go_to("/")
     context.door.open_session(request, response, visitor)
     return response
 
 
 @router.post("/leave")
-def leave(visit: AnyVisit) -> Response:
+def leave(visit: visits.AnyVisit) -> Response:
     """End the session in this browser."""
-    response = go_to("/join")
+    response = visits.go_to("/join")
     visit.context.door.end_session(visit.request, response)
     return response
 
 
 @router.get("/")
-async def home(visit: AnyVisit) -> Response:  # which waits for nothing, and so needs no thread
+async def home(visit: visits.AnyVisit) -> Response:  # which waits for nothing, and so needs no thread
     """To the page where the visitor's work is."""
-    return go_to(HOME[visit.visitor.role])
+    return visits.go_to(HOME[visit.visitor.role])
 
 
 @router.get("/guidelines")
-def guidelines(visit: AnyVisit) -> Response:
+def guidelines(visit: visits.AnyVisit) -> Response:
     """The guidelines as they are now."""
     version, body = visit.study.guidelines
     return visit.page("guidelines.html.j2", version=version, guidelines=render(body))
 
 
-def _show_welcome(visit: Visit, particulars: list[Particular], **chosen: Any) -> Response:
+def _show_welcome(visit: visits.Visit, particulars: list[Particular], **chosen: Any) -> Response:
     annotate = visit.context.annotate
     warning = word_warning(annotate.warning or "", visit.language, visit.context.noun(visit.visitor))
     return visit.page(
@@ -201,7 +189,7 @@ def _show_welcome(visit: Visit, particulars: list[Particular], **chosen: Any) ->
     )
 
 
-def consent_sentence(visit: Visit) -> str:
+def consent_sentence(visit: visits.Visit) -> str:
     """The sentence that people agree to; where there are control pairs, it says so to those who may have some."""
     language, visitor = visit.language, visit.visitor
     sentence = language.find(visit.context.annotate.consent)
@@ -211,20 +199,20 @@ def consent_sentence(visit: Visit) -> str:
     return f"{sentence} {language.gettext(note, **language.noun_phrases(visit.context.noun(visitor)))}"
 
 
-def consent_digest(visit: Visit) -> str:
+def consent_digest(visit: visits.Visit) -> str:
     """Digest of the sentence that a page asks to agree to: nobody agrees to another one than they saw."""
     return hashlib.sha256(consent_sentence(visit).encode()).hexdigest()[:16]
 
 
 @router.get("/welcome")
-def welcome(visit: ReaderVisit) -> Response:
+def welcome(visit: visits.ReaderVisit) -> Response:
     """Show what the study is and asks, before the first pair."""
     return _show_welcome(visit, read_particulars(visit.context.annotate.demographics))
 
 
 @router.post("/welcome")
 def agree(
-    visit: ReaderVisit,
+    visit: visits.ReaderVisit,
     said: Several,
     topic: Several,
     consent: Ticked = False,
@@ -253,48 +241,50 @@ def agree(
             "The server is busy just now, so this is not saved yet. Please tick the box again and press Begin."
         )
         return show_again(StudyError(sentence))
-    return go_to(PRACTICE if visit.context.has_practice(visit.visitor) else HOME[visit.visitor.role])
+    return visits.go_to(PRACTICE if visit.context.has_practice(visit.visitor) else HOME[visit.visitor.role])
 
 
 @router.get("/settings")
-def settings(visit: ReaderOrLeadVisit, saved: bool = False) -> Response:
+def settings(visit: visits.ReaderOrLeadVisit, saved: bool = False) -> Response:
     """Show the settings by which a person wishes to read; of a lead, who reads no work, the language alone."""
     values = {"saved": saved, "languages": LANGUAGES.values(), **_reading_facts(visit)}
-    return visit.page("settings.html.j2", reads=visit.visitor.role in READERS, **values)
+    return visit.page("settings.html.j2", reads=visit.visitor.role in visits.READERS, **values)
 
 
 @router.post("/settings")
-def change(visit: ReaderVisit, topic: Several, blurred: Ticked = False, keeps_refused: Ticked = False) -> Response:
+def change(
+    visit: visits.ReaderVisit, topic: Several, blurred: Ticked = False, keeps_refused: Ticked = False
+) -> Response:
     """Change that."""
     _set_reading(visit, topic, blurred=blurred, keeps_refused=keeps_refused)
-    return go_to("/settings?saved=1")
+    return visits.go_to("/settings?saved=1")
 
 
 @router.post("/language")
-def choose_language(visit: ReaderOrLeadVisit, language: Text = "") -> Response:
+def choose_language(visit: visits.ReaderOrLeadVisit, language: Text = "") -> Response:
     """Show the pages in another language from now on, wherever the person comes in."""
     visit.study.access.set_language(visit.visitor.id, language)
-    has_settings = visit.visitor.consented or visit.visitor.role not in READERS
-    return go_to("/settings?saved=1" if has_settings else "/welcome")
+    has_settings = visit.visitor.consented or visit.visitor.role not in visits.READERS
+    return visits.go_to("/settings?saved=1" if has_settings else "/welcome")
 
 
 @router.get("/annotate")
-def label(visit: LabellerVisit) -> Response:
+def label(visit: visits.LabellerVisit) -> Response:
     """Show what an annotator, a writer, a rater or a respondent has to answer, one screen after the other."""
     return _show_desk(visit)
 
 
 @router.get("/validate")
-def validate(visit: ValidatorVisit) -> Response:
+def validate(visit: visits.ValidatorVisit) -> Response:
     """A validator's pairs, one a screen."""
     return _show_desk(visit)
 
 
-def _show_desk(visit: Visit) -> Response:
+def _show_desk(visit: visits.Visit) -> Response:
     if not visit.visitor.consented:
-        return go_to("/welcome")
+        return visits.go_to("/welcome")
     if visit.study.waits_for_lead(visit.visitor):
-        return go_to(QUALIFICATION)
+        return visits.go_to(QUALIFICATION)
     context, (version, guidelines) = visit.context, visit.study.guidelines
     rounds, files = context.work_queue.rounds(visit.visitor), context.templates.globals["files"]
     return visit.page(
@@ -312,11 +302,11 @@ def _show_desk(visit: Visit) -> Response:
 
 
 @router.get("/thanks")
-def thanks(visit: ReaderVisit) -> Response:
+def thanks(visit: visits.ReaderVisit) -> Response:
     """The end, of the day or of it all."""
     visitor, context = visit.visitor, visit.context
     if not visitor.consented:
-        return go_to("/welcome")
+        return visits.go_to("/welcome")
     if decides := visitor.role is Role.ADJUDICATOR:  # in all grids together
         queues = [(grid, context.adjudication_queue(grid)) for grid in context.grids.with_policy()]
         counts = [queue.state(visitor.id) for _, queue in queues]
@@ -326,7 +316,7 @@ def thanks(visit: ReaderVisit) -> Response:
         n_open, done = sum(count.waiting for count in counts), sum(count.decided for count in counts)
         facts: dict[str, Any] = {"open": n_open, "done": done, "skipped": 0, "more": None}
     elif visit.study.waits_for_lead(visitor):
-        return go_to(QUALIFICATION)
+        return visits.go_to(QUALIFICATION)
     else:
         progress = context.work_queue.progress(visitor)
         facts = {name: getattr(progress, name) for name in ("open", "done", "skipped", "more")}
@@ -335,7 +325,7 @@ def thanks(visit: ReaderVisit) -> Response:
     return visit.page("thanks.html.j2", thanks=render(visit.language.find(context.annotate.thanks or "")), **facts)
 
 
-def desk_version(visit: Visit) -> str:
+def desk_version(visit: visits.Visit) -> str:
     """A hash of what the desk's page is made of: files, terms, guidelines, and what a visitor is asked."""
     context = visit.context
     served = context.templates.globals["files"], context.annotate, context.facts
@@ -343,19 +333,19 @@ def desk_version(visit: Visit) -> str:
     return hashlib.sha256(repr((served, asked)).encode()).hexdigest()[:12]
 
 
-def _reading_facts(visit: Visit) -> dict[str, Any]:
+def _reading_facts(visit: visits.Visit) -> dict[str, Any]:
     own = {name: getattr(visit.visitor, name) for name in ("blurred", "keeps_refused")}
     return {**own, "writes": visit.visitor.role is Role.WRITER, "topics": _topics(visit)}
 
 
-def _topics(visit: Visit) -> list[Topic]:
+def _topics(visit: visits.Visit) -> list[Topic]:
     """Topics that a visitor may opt out of; none of conflicts, since somebody must read them all."""
     annotate = visit.context.annotate
     column = annotate.opt_out if visit.visitor.role in WORKERS else None
     return visit.study.access.topics(visit.visitor.id, column, annotate.opt_out_split) if column else []
 
 
-def _set_reading(visit: Visit, topics: list[str], *, blurred: bool, keeps_refused: bool) -> None:
+def _set_reading(visit: visits.Visit, topics: list[str], *, blurred: bool, keeps_refused: bool) -> None:
     annotate, access, visitor, offered = visit.context.annotate, visit.study.access, visit.visitor, _topics(visit)
     opted_out = {topic.value for topic in offered if topic.opted_out}
     if annotate.opt_out and offered and set(topics) != opted_out:
@@ -368,16 +358,16 @@ def _set_reading(visit: Visit, topics: list[str], *, blurred: bool, keeps_refuse
 
 @router.get(PRACTICE)
 def practice(
-    visit: PractisingVisit,
+    visit: visits.PractisingVisit,
     n: Annotated[int, Query(ge=1, le=MOST_ITEMS + 1)] = 1,
     answer: Annotated[str, Query(max_length=LONGEST_ANSWER)] = "",
 ) -> Response:
     """Ask the known item `n`; with an `answer`, say what was to be answered, and why. After the last comes the end."""
     if not visit.visitor.consented:
-        return go_to("/welcome")
+        return visits.go_to("/welcome")
     round_ = visit.study.practice_round(visit.visitor.role, visit.visitor.language)
     if round_ is None:
-        return go_to(HOME[visit.visitor.role])
+        return visits.go_to(HOME[visit.visitor.role])
     item = round_.items[n - 1] if n <= len(round_.items) else None
     choices = choices_of(round_.question, visit.language)
     by_name = {choice["name"]: choice for choice in choices}
@@ -404,11 +394,11 @@ def choices_of(question: dict[str, Any], language: Language) -> list[dict[str, A
 
 
 @router.get(QUALIFICATION)
-def qualification(visit: WorkerVisit) -> Response:
+def qualification(visit: visits.WorkerVisit) -> Response:
     """Show what was right, to whoever has answered all; others go on with their work."""
     reviews = visit.study.review_qualifications(visit.visitor) if visit.visitor.consented else []
     if not reviews:
-        return go_to(HOME[visit.visitor.role])
+        return visits.go_to(HOME[visit.visitor.role])
     choices = ((review, choices_of(review.question, visit.language)) for review in reviews)
     shown = [(review, {choice["name"]: choice["text"] for choice in of}) for review, of in choices]
     waits = visit.study.waits_for_lead(visit.visitor)
@@ -416,10 +406,10 @@ def qualification(visit: WorkerVisit) -> Response:
 
 
 @router.get("/discussion")
-def discussion(visit: WorkerOrLeadVisit) -> Response:
+def discussion(visit: visits.WorkerOrLeadVisit) -> Response:
     """Show where people differ: to those who do, on pairs that they have answered, and to leads."""
     if visit.visitor.role in WORKERS and not visit.visitor.consented:
-        return go_to("/welcome")
+        return visits.go_to("/welcome")
     values = {"discussions": visit.study.discussions(visit.visitor), "desk": HOME[visit.visitor.role]}
     return visit.page("discussion.html.j2", **values)
 
@@ -431,7 +421,7 @@ def worker(request: Request) -> Response:
 
 
 @router.get("/manifest.webmanifest")
-def manifest(visit: WorkerVisit) -> Response:
+def manifest(visit: visits.WorkerVisit) -> Response:
     """Send the manifest: how the desk looks among the apps of a phone."""
     static: Any = visit.context.templates.globals["static"]
     icons = [{"src": static(name), "type": kind, "sizes": sizes} for name, (kind, sizes) in ICONS.items()]
@@ -443,7 +433,7 @@ def manifest(visit: WorkerVisit) -> Response:
 @router.get("/offline")
 @router.get("/offline/form")
 @router.get("/offline/leave")
-def stand_in(visit: WorkerVisit) -> Response:
+def stand_in(visit: visits.WorkerVisit) -> Response:
     """Show the page that stands in for one that needs the server, which may follow a form; it names nobody."""
     name = visit.request.url.path.strip("/").replace("/", "_")
     return visit.context.page(visit.request, None, f"{name}.html.j2", language=visit.language)

@@ -164,8 +164,8 @@ class AdmissionControl:
 
     def __init__(self, app: ASGIApp, door: Auth, problems: ErrorHandlers) -> None:
         self._app, self._door, self._problems = app, door, problems
-        self._limits = {kind: _Limit(*most) for kind, most in AT_ONCE.items()}
-        self._strangers = _Limit(*STRANGERS)
+        self._limits = {kind: (asyncio.Semaphore(n), patience_s) for kind, (n, patience_s) in AT_ONCE.items()}
+        self._strangers = asyncio.Semaphore(STRANGERS[0]), STRANGERS[1]
         self._under_way = Counter[int]()  # by person; there are only so many
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -230,7 +230,7 @@ class AdmissionControl:
                 await turn.aclose()
                 await send(message)
 
-            await turn.enter_async_context(self._strangers.slot())
+            await turn.enter_async_context(_turn(*self._strangers))
             if self._door.has_wrong_token(request):
                 await run_in_threadpool(self._door.visitor_counting_failures, request)
             await self._admit(None, request.scope, receive, send_after_turn)
@@ -241,7 +241,7 @@ class AdmissionControl:
             await self._app(scope, receive, send)
             return
         worker: ReportWorker | None = scope["app"].state.workers.get(kind)
-        async with self._limits[kind].slot():
+        async with _turn(*self._limits[kind]):
             response = await worker.forward(scope) if worker else None
             if response is None:
                 await self._app(scope, receive, send)
@@ -249,18 +249,14 @@ class AdmissionControl:
             await response(scope, receive, send)
 
 
-class _Limit:
-    def __init__(self, n: int, patience_s: float) -> None:
-        self._free, self._patience_s = asyncio.Semaphore(n), patience_s
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        try:
-            async with asyncio.timeout(self._patience_s):
-                await self._free.acquire()
-        except TimeoutError:
-            raise BusyError(TOO_MUCH, 3) from None
-        try:
-            yield
-        finally:
-            self._free.release()
+@asynccontextmanager
+async def _turn(free: asyncio.Semaphore, patience_s: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(patience_s):
+            await free.acquire()
+    except TimeoutError:
+        raise BusyError(TOO_MUCH, 3) from None
+    try:
+        yield
+    finally:
+        free.release()

@@ -187,13 +187,38 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sent = _Sender(scope, send)
+        is_api, is_static, has_begun = scope["path"].startswith(API), scope["path"].startswith(STATIC), False
+
+        async def send_with_headers(message: Message) -> None:
+            """Send with the headers that every response has, and those that only pages and files need."""
+            nonlocal has_begun
+            if message["type"] == "http.response.start":
+                has_begun = True
+                # Pages hold what is only for their reader; a static file may be kept while its version is asked for.
+                caching = b"no-store"
+                if is_static and message["status"] in {200, 304}:
+                    is_versioned = scope["query_string"].startswith(b"v=")
+                    caching = b"public, max-age=31536000, immutable" if is_versioned else b"no-cache"
+                headers = _RAW_API_HEADERS if is_api else _RAW_HEADERS
+                message["headers"] = [*message["headers"], *headers, (b"cache-control", caching)]
+            await send(message)
+
+        async def send_sentence(status: int, sentence: str, more: Mapping[str, str]) -> None:
+            kind, body = "text/plain; charset=utf-8", sentence.encode()
+            if is_api:
+                kind, body = "application/json", json.dumps({"detail": sentence}).encode()
+            headers = {"content-type": kind, "content-length": str(len(body)), "connection": "close", **more}
+            # What is left of a body stays unread: the connection is closed.
+            raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+            await send_with_headers({"type": "http.response.start", "status": status, "headers": raw})
+            await send({"type": "http.response.body", "body": body})
+
         # An upload reads its body itself, once it knows who sends it.
         is_upload = (scope["method"], scope["path"]) in (UPLOAD_TABLE, UPLOAD_RUN)
         try:
             body = scope[BODY] = b"" if is_upload else await self._bodies.read(scope, receive)
         except RefusedBodyError as refused:
-            await sent.send_plain(refused.status, refused.sentence, refused.headers)
+            await send_sentence(refused.status, refused.sentence, refused.headers)
             return
         except GoneError:
             return  # half a form must not pass for a whole one
@@ -203,44 +228,11 @@ class Guard:
             return {"type": "http.request", "body": unread.pop(), "more_body": False} if unread else await receive()
 
         try:
-            await self._app(scope, receive if is_upload else replay, sent)
+            await self._app(scope, receive if is_upload else replay, send_with_headers)
         except Exception as error:
             log_failure(scope, error)
-            if not sent.begun:
-                await sent.send_plain(500, FAILED)
-
-
-@dataclass
-class _Sender:
-    """Sends with the headers that every response has, and those that only pages and files need."""
-
-    _scope: Scope
-    _send: Send
-    begun: bool = False
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.begun = True
-            # Pages hold what is only for their reader. A static file may be kept as long as its version is asked for.
-            caching = b"no-store"
-            if self._scope["path"].startswith(STATIC) and message["status"] in {200, 304}:
-                is_versioned = self._scope["query_string"].startswith(b"v=")
-                caching = b"public, max-age=31536000, immutable" if is_versioned else b"no-cache"
-            headers = _RAW_API_HEADERS if self._scope["path"].startswith(API) else _RAW_HEADERS
-            message["headers"] = [*message["headers"], *headers, (b"cache-control", caching)]
-        await self._send(message)
-
-    async def send_plain(self, status: int, sentence: str, more: Mapping[str, str] | None = None) -> None:
-        """Answer with a sentence."""
-        if self._scope["path"].startswith(API):
-            kind, body = "application/json", json.dumps({"detail": sentence}).encode()
-        else:
-            kind, body = "text/plain; charset=utf-8", sentence.encode()
-        headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
-        headers.append((b"connection", b"close"))  # what is left of a body stays unread
-        headers += [(name.encode(), value.encode()) for name, value in (more or {}).items()]
-        await self({"type": "http.response.start", "status": status, "headers": headers})
-        await self._send({"type": "http.response.body", "body": body})
+            if not has_begun:
+                await send_sentence(500, FAILED, {})
 
 
 def log_failure(scope: Scope, error: Exception) -> None:
