@@ -80,13 +80,24 @@ def classify(
     tabular.require_columns(
         texts.place, texts.frame.columns, [item for item in (*truth, predicted, text, by, group) if item]
     )
-    frame, column, notes = _with_predictions(texts.frame, predicted, model, text, threshold)
+    if (predicted is None) == (model is None) or (model is None) != (text is None):
+        raise InputError("give either --predicted COLUMN, or --classifier NAME and --text COLUMN")
+    frame, column, notes = texts.frame, str(predicted), list[str]()
+    if model is not None and text is not None:
+        from fcpair.models.model_files import resolve
+        from fcpair.models.transformer import score_labels
+
+        column = f"labels of {model}"
+        with progress("labelling", at_once=True) as advance:
+            scored = score_labels(frame[text].tolist(), resolve(model), advance)
+        predictions = {column: [json.dumps(label) for label in scored.labels_above(threshold)]}
+        frame, notes = frame.assign(**predictions), [*scored.cut.notes]
     labelled = read_label_table(frame, texts.place, truth, column, labels, ignore)
     results = measured(
         labelled, frame[by].tolist() if by else None, frame[group].tolist() if group else None, resamples, seed
     )
     tables = [table for item in results for table in _tables(item, by, labelled.n_ignored)]
-    data = {"n_ignored": labelled.n_ignored, "notes": [*notes], "classified": [asdict(item) for item in results]}
+    data = {"n_ignored": labelled.n_ignored, "notes": notes, "classified": [asdict(item) for item in results]}
     rows = [
         {"of": item.of, "label": label, **figure_row(figure)}
         for item in results
@@ -95,24 +106,6 @@ def classify(
     ]
     texts.emit(form, tables, rows, **data)
     print_note(*notes)
-
-
-def _with_predictions(
-    frame: pd.DataFrame, predicted: str | None, model: str | None, text: str | None, threshold: float
-) -> tuple[pd.DataFrame, str, tuple[str, ...]]:
-    """The table, which of its columns has the predictions, those of a file or of a model, and notes on the model."""
-    if (predicted is None) == (model is None) or (model is None) != (text is None):
-        raise InputError("give either --predicted COLUMN, or --classifier NAME and --text COLUMN")
-    if predicted is not None or model is None or text is None:
-        return frame, str(predicted), ()
-    from fcpair.models.model_files import resolve
-    from fcpair.models.transformer import score_labels
-
-    column = f"labels of {model}"
-    with progress("labelling", at_once=True) as advance:
-        scored = score_labels(frame[text].tolist(), resolve(model), advance)
-    predictions = {column: [json.dumps(label) for label in scored.labels_above(threshold)]}
-    return frame.assign(**predictions), column, scored.cut.notes
 
 
 def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -> list[Table]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -151,13 +151,8 @@ READERS = ("fcpair", "bbq", "kobbq", "table")  # those of fcpair.files.surveys.t
 TTR = "dist-1(tokens=words,case=lower)"
 
 
-class _TextSample(NamedTuple):
-    """Texts, what each is (`unit`), and the category of each, where they have one."""
-
-    texts: list[str]
-    unit: str
-    categories: list[str] | None
-    place: str
+TextSample = tuple[list[str], str, list[str] | None, str]
+"""Texts, what each is, the category of each, where they have one, and where they are from."""
 
 
 @click.command()
@@ -207,20 +202,20 @@ def diversity(
     from fcpair.texts.measures.tokens import split_tokens
 
     sample = _read_file(file, reader, unit, text, by) if file is not None else _grid_rows(study, grid, text, by)
-    counted_texts = sample.texts
+    texts, kind, groups, place = sample
+    counted_texts = texts
     if stop is not None:  # as words, without those that are not to count
         words = {word for line in tabular.read_lines(stop) for word in split_tokens(line)}
-        counted_texts = [" ".join(word for word in split_tokens(text) if word not in words) for text in sample.texts]
+        counted_texts = [" ".join(word for word in split_tokens(body) if word not in words) for body in texts]
     options = f"by={homogenization}" + (f',model="{model}"' if model else "")
     with progress("measuring", at_once=True) as report:
         measures = ["self-bleu", "ngd(over=sum)", "ngd", f"homogenization({options})"]
-        groups = sample.categories
-        main = measure(sample.texts, measures, groups=groups, language=language, progress=report)
+        main = measure(texts, measures, groups=groups, language=language, progress=report)
         ttr = measure(counted_texts, [TTR], groups=groups, language=language)
-    data = {"place": sample.place, "unit": sample.unit, "stop": str(stop) if stop else None, **main.as_dict()}
+    data = {"place": place, "unit": kind, "stop": str(stop) if stop else None, **main.as_dict()}
     data |= {"figures": [figure for found in (ttr, main) for figure in found.as_dict()["figures"]]}
-    group = "category" if sample.categories is not None else None
-    title = f"{sample.place}: {len(sample.texts):,} texts, each {sample.unit}"
+    group = "category" if groups is not None else None
+    title = f"{place}: {len(texts):,} texts, each {kind}"
     notes = [
         f"{TTR} is TTR, distinct words over all words" + (f", without those of {stop}" if stop else ""),
         "ngd(over=sum): the sum over 1 to 4 tokens; ngd: their mean",
@@ -230,12 +225,12 @@ def diversity(
     emit(form, data, [table], figure_rows([ttr, main], group))
 
 
-def _read_file(file: Path, reader: str, unit: str, text: str | None, by: str | None) -> _TextSample:
+def _read_file(file: Path, reader: str, unit: str, text: str | None, by: str | None) -> TextSample:
     if reader == "table":
         if text is None:
             raise InputError(f"name with `--text COLUMN` the column of {file} that has the texts")
         frame = tabular.read_table(file, [text, *filter(None, (by,))], verbatim=True)
-        return _TextSample(frame[text].tolist(), f"one of `{text}`", frame[by].tolist() if by else None, str(file))
+        return frame[text].tolist(), f"one of `{text}`", frame[by].tolist() if by else None, str(file)
     if text or by not in {None, "category"}:
         raise InputError("`--text` and `--by` are about tables; templates have texts and categories of their own")
     from fcpair.bias.items import expand, first_filling, first_versions
@@ -244,20 +239,20 @@ def _read_file(file: Path, reader: str, unit: str, text: str | None, by: str | N
     templates, _ = read_templates(file, reader)
     if unit == "template":
         once = first_versions(templates)
-        texts, categories = [first_filling(one) for one in once], [one.category for one in once]
-        return _TextSample(texts, "a template with its first fillers", categories, str(file))
+        texts, categories = [*map(first_filling, once)], [template.category for template in once]
+        return texts, "a template with its first fillers", categories, str(file)
     frame = expand(templates, str(file)).frame
     joined = (frame["context"] + " " + frame["question"]).tolist()
-    return _TextSample(joined, "an item", frame["category"].tolist(), str(file))
+    return joined, "an item", frame["category"].tolist(), str(file)
 
 
-def _grid_rows(study: Any, name: str | None, text: str | None, by: str | None) -> _TextSample:
+def _grid_rows(study: Any, name: str | None, text: str | None, by: str | None) -> TextSample:
     grid, place = open_grid(study, name)
     frame: pd.DataFrame = grid.rows()
     for column in filter(None, (text, by)):
         if column not in frame.columns:
-            raise InputError(f"no row has `{column}`; {suggest_name(column, [str(one) for one in frame.columns])}")
-    return _TextSample(frame[text or "row"].tolist(), "a row", frame[by].tolist() if by else None, place)
+            raise InputError(f"no row has `{column}`; {suggest_name(column, [*map(str, frame.columns)])}")
+    return frame[text or "row"].tolist(), "a row", frame[by].tolist() if by else None, place
 
 
 LONGEST_TEXT = 60

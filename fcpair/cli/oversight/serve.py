@@ -115,7 +115,21 @@ def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loo
     study.share()  # said now if it cannot be had
     address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
     os.environ.setdefault("FCPAIR_URL", address)
-    _greet(study, host, address)
+    print_raw(f"{study.place} is served at {address}")
+    invited = "Everybody signs in with a link of their own: `fcpair people invite NAME` prints a new one."
+    nobody = (
+        "Nobody can sign in yet: `fcpair people add NAME --role annotator` prints an invite link, `--role lead` one "
+        "for yourself."
+    )
+    print_message(invited if study.access.invited() else nobody)
+    try:
+        is_loopback = ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = host == "localhost"
+    if not is_loopback:
+        tls = "put a reverse proxy with TLS in front of it, or listen on 127.0.0.1"
+        print_message(f"The connection is not encrypted: {tls}.")
+    print_note(study.exposure_warning)
     if token:
         print_message(f"The study is new and empty. You lead it, as `{FIRST_LEAD}`; begin here:")
         print_raw(invite_link(os.environ["FCPAIR_URL"], token))
@@ -173,22 +187,3 @@ def _listen(host: str, port: int) -> socket.socket:
         why = "it is in use; stop what listens there" if taken else f"{error.strerror}; give another `--host`"
         raise _RefusedError(f"cannot listen on port {port} of {host}: {why}, or give another `--port`") from None
     return listener
-
-
-def _greet(study: Study, host: str, address: str) -> None:
-    """Say where to open it, how people get in, and what to beware of."""
-    print_raw(f"{study.place} is served at {address}")
-    invited = "Everybody signs in with a link of their own: `fcpair people invite NAME` prints a new one."
-    nobody = (
-        "Nobody can sign in yet: `fcpair people add NAME --role annotator` prints an invite link, `--role lead` one "
-        "for yourself."
-    )
-    print_message(invited if study.access.invited() else nobody)
-    try:
-        is_loopback = ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = host == "localhost"
-    if not is_loopback:
-        tls = "put a reverse proxy with TLS in front of it, or listen on 127.0.0.1"
-        print_message(f"The connection is not encrypted: {tls}.")
-    print_note(study.exposure_warning)

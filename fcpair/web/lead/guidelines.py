@@ -278,11 +278,10 @@ def list_entries(
     names: Sequence[GridNames], words: Words, language: str, typed: Mapping[str, str] | None = None
 ) -> list[GridEntries]:
     """The entries of each grid, each key once, with what was `typed` into their fields, or texts in a language."""
-    forms: dict[str, dict[str, list[str]]] = {of.grid: {} for of in names}  # questions with their options, each once
+    forms: dict[str, dict[str, dict[str, None]]] = {of.grid: {} for of in names}  # questions, their options, each once
     for of in names:
         for question, option_names in of.questions:
-            options = forms[of.grid].setdefault(question, [])
-            options += [name for name in option_names if name not in options]
+            forms[of.grid].setdefault(question, {}).update(dict.fromkeys(option_names))
     asked = [(grid, question) for grid, form in forms.items() for question in form]
     # Questions with the same options, as of a label and a blind one, share them.
     first = {(grid, *options): name for grid, form in forms.items() for name, options in reversed(form.items())}

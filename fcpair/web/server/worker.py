@@ -22,7 +22,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.responses import Response, StreamingResponse
@@ -44,6 +44,7 @@ LARGE = 1_000_000  # bytes; a longer body goes by a file, lest the server hold i
 PART = 1 << 16
 SENT = ("type", "http_version", "method", "scheme", "path", "raw_path", "query_string", "headers", "client", "server")
 GONE = "the process that makes this page has ended, perhaps for lack of memory; another replaces it, so try again"
+Terms = tuple[str, dict[str, Any], int]  # a study's address, what is given of its terms, how often they have changed
 CreateApp = Callable[..., FastAPI]  # `fcpair.web.app.create_app`, which a process finds by its name
 Reply = tuple[int, list[tuple[bytes, bytes]], bytes | Path]  # status, headers, and the body, or the file that holds it
 
@@ -89,7 +90,7 @@ class ReportWorker:
         self, create: CreateApp, terms: ServedTerms, pool: WorkerPool | None = None, idle_s: float = IDLE_S
     ) -> None:
         self._create, self._pool, self._idle_s = create, pool, idle_s
-        self._terms = _Terms(terms.study.address, dict(terms.given), 0)
+        self._terms: Terms = (terms.study.address, dict(terms.given), 0)
         self._rest: asyncio.TimerHandle | None = None
 
     @property
@@ -132,7 +133,7 @@ class ReportWorker:
 
     def begin_anew(self, terms: ServedTerms) -> None:
         """Have the next request answered on these terms, by an app that knows nothing of before."""
-        self._terms = _Terms(terms.study.address, dict(terms.given), self._terms.number + 1)
+        self._terms = terms.study.address, dict(terms.given), self._terms[2] + 1
 
     async def end(self) -> None:
         """End the process, if there is one."""
@@ -141,14 +142,6 @@ class ReportWorker:
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.end()
-
-
-class _Terms(NamedTuple):
-    """Terms on which a study is served: its address, what is given of the terms, and how often they have changed."""
-
-    address: str
-    given: dict[str, Any]
-    number: int
 
 
 async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
@@ -202,18 +195,19 @@ def _preload() -> int:
     return os.getpid()
 
 
-_served: list[tuple[_Terms, Study, FastAPI, asyncio.Runner]] = []  # the study, and the loop that serves it: at most one
+_served: list[tuple[Terms, Study, FastAPI, asyncio.Runner]] = []  # the study, and the loop that serves it: at most one
 
 
-def answer(create: CreateApp, terms: _Terms, scope: Scope, body: bytes) -> Reply:
+def answer(create: CreateApp, terms: Terms, scope: Scope, body: bytes) -> Reply:
     """Answer a request, by an app on these terms."""
     if _served and _served[0][0] != terms:
         _, study, _, loop = _served.pop()
         loop.close()
         study.close()
     if not _served:
-        study = Study(terms.address)
-        app = create(study, study.effective_options(Annotate, **terms.given), given=terms.given.keys())
+        address, given, _ = terms
+        study = Study(address)
+        app = create(study, study.effective_options(Annotate, **given), given=given.keys())
         _served.append((terms, study, app, asyncio.Runner()))
     _, _, app, loop = _served[0]
     return loop.run(_respond(app, {**scope, "app": app, BODY: body}))
