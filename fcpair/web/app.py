@@ -24,17 +24,7 @@ from fcpair.web import routes, start
 from fcpair.web.auth import Auth
 from fcpair.web.context import Context, ServedTerms, load_templates
 from fcpair.web.errors import ErrorHandlers
-from fcpair.web.lead import (
-    conflicts,
-    evaluation,
-    files,
-    grid_map,
-    guidelines,
-    inspection,
-    people,
-    progress,
-    search,
-)
+from fcpair.web.lead import agreement, evaluation, files, guidelines, people, progress, search
 from fcpair.web.pages import adjudicate, participant
 from fcpair.web.server.admission import AdmissionControl, Kind
 from fcpair.web.server.child_process import BUILD_KILLED, BUILDING, KILLED, RUNNING, ChildProcess
@@ -78,7 +68,7 @@ async def description(request: Request) -> Response:
 
 PAGES = (
     *(participant, adjudicate, start),
-    *(inspection, progress, people, conflicts, guidelines, evaluation, files, search, grid_map),
+    *(agreement, progress, people, guidelines, evaluation, files, search),
 )
 
 

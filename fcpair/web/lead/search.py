@@ -1,11 +1,13 @@
-"""The lead's page of the grid, its search for pairs, and acts on pairs, each of which says first what it would do."""
+"""The lead's page of the grid, its map as a file, its search, and acts on pairs, which say first what they would do."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from statistics import median
 from typing import Annotated, Any, NamedTuple
 
@@ -18,18 +20,20 @@ from fcpair.pair_filter import FilterState, PairFilter, check_name
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord
 from fcpair.report.formatting import named
-from fcpair.sentences import mark
+from fcpair.report.map_file import CellMap, pack
+from fcpair.sentences import join, mark
 from fcpair.web.current_grid import CONFLICTS, GRID, PEOPLE, CurrentGrid
-from fcpair.web.form import Text, parse_number, parse_share
+from fcpair.web.form import Text, json_response, parse_number, parse_share, takes_gzip
 from fcpair.web.languages import Language
 from fcpair.web.lead.files import table_attachment
-from fcpair.web.lead.panels import build_panels
+from fcpair.web.lead.panels import SIDES, build_panels, side_heads, side_rows
 from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 from fcpair.words import Noun
 from fcpair.work_records import ExtraLabels
 
 router = APIRouter(include_in_schema=False)
 PAGE = 50  # pairs on one page of them
+N_TEXTS, N_CHARACTERS = 100, 120  # sent at once, and of each of them
 NO_VALUE = {
     "skipped": mark("there is no value of `skipped` `%(name)s`; %(hint)s"),
     "noted": mark("there is no value of `noted` `%(name)s`; %(hint)s"),
@@ -153,6 +157,49 @@ def conditions_of(query: dict[str, str]) -> dict[str, Any]:
 def matching_file(visit: LeadVisit, query: Query) -> Response:
     """All pairs that match, as a file."""
     return table_attachment(visit.here.grid.find_pairs(**conditions_of(query)).to_frame(), "pairs.csv")
+
+
+@router.get("/lead/grid/map")
+def cells(visit: LeadVisit, question: str = "") -> Response:
+    """All cells with the classes that they are in, for the answers to a question, the first where none is named."""
+    here, cell_map = _find_map(visit, question)
+    version = "-".join(map(str, here.monitor.marks()))
+    content = pack(cell_map, version, partial(visit.language.say, noun=Noun.of("pair")))
+    media_type = "application/octet-stream"
+    if not takes_gzip(visit.request):
+        return Response(content, media_type=media_type)
+    content = gzip.compress(content, 1, mtime=0)  # half a megabyte is sent sooner than its last tenth is squeezed out
+    return Response(content, headers={"content-encoding": "gzip"}, media_type=media_type)
+
+
+@router.get("/lead/grid/texts")
+def texts(visit: LeadVisit, side: str = "rows", first: int = 0) -> Response:
+    """The beginnings of some texts of a side, from place `first` on."""
+    _check_side(side)
+    bodies = visit.here.monitor.side_texts(SIDES[side], max(first, 0), N_TEXTS)
+    return json_response(visit.request, [body[:N_CHARACTERS] + "…" * (len(body) > N_CHARACTERS) for body in bodies])
+
+
+@router.get("/lead/grid/{side}.csv")
+def side_file(visit: LeadVisit, side: str, question: str = "") -> Response:
+    """Answers of each row, or of each column, as a file."""
+    _check_side(side)
+    here, cell_map = _find_map(visit, question)
+    return table_attachment(pd.DataFrame(side_rows(here, cell_map, side), columns=side_heads(cell_map)), f"{side}.csv")
+
+
+def _check_side(side: str) -> None:
+    if side not in SIDES:
+        raise UnknownIdError.say(
+            "a grid has no side `%(name)s`; it has %(names)s", name=side, names=join(SIDES, mark(" and "))
+        )
+
+
+def _find_map(visit: Visit, question: str) -> tuple[CurrentGrid, CellMap]:
+    cell_map = visit.here.monitor.cell_map(question)
+    if cell_map is None:
+        raise UnknownIdError.say("there is no map, because the grid has no pairs yet")
+    return visit.here, cell_map
 
 
 class PairAct(NamedTuple):

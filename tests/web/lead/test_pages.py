@@ -22,8 +22,7 @@ from fcpair.web.context import heat_class, mark_tiers, replace_commands
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.languages import ENGLISH, Language
 from fcpair.web.lead import panels
-from fcpair.web.lead.glance import HEIGHT, WIDTH, draw_burn_up
-from fcpair.web.lead.panels import PANELS, Panel
+from fcpair.web.lead.panels import HEIGHT, PANELS, WIDTH, Panel, draw_burn_up
 from fcpair.web.server.static_files import FOLDER
 from web.conftest import INLINE, LookAt, Serve, Site, page_of, post, send, words_of
 
