@@ -27,7 +27,19 @@ from fcpair.sentences import Answer, mark, mark_plural, say
 from fcpair.stages.assignment.pace import LEAST_INTERVALS, PAUSE_S
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_subsets
-from fcpair.web import current_grid
+from fcpair.web.current_grid import (
+    AGREEMENT,
+    CONFLICTS,
+    DOWNLOADS,
+    PEOPLE,
+    PROGRESS,
+    CurrentGrid,
+    Fits,
+    LeadPage,
+    fits_always,
+    has_decisions,
+    has_labels,
+)
 from fcpair.web.languages import ENGLISH, Language
 from fcpair.web.visits import Visit
 from fcpair.words import Noun
@@ -115,7 +127,7 @@ class BurnUp(NamedTuple):
     end: date | None
 
 
-def glance(here: current_grid.CurrentGrid, language: Language) -> dict[str, Any]:
+def glance(here: CurrentGrid, language: Language) -> dict[str, Any]:
     """Values of the panel."""
     headlines, stages = here.monitor.headlines(), here.monitor.stages()
     # What a page does first; of a grid, which is named if it is planned.
@@ -123,7 +135,7 @@ def glance(here: current_grid.CurrentGrid, language: Language) -> dict[str, Any]
     offers = sorted((_offer(step, headlines, grid, language) for step in headlines.steps), key=lambda of: not of.button)
     if not offers:
         done = mark("Everything is answered and decided"), mark("Nobody has anything left to do.")
-        offers = [Offer(*map(language.gettext, (*done, mark("Go to the downloads"))), current_grid.DOWNLOADS.path)]
+        offers = [Offer(*map(language.gettext, (*done, mark("Go to the downloads"))), DOWNLOADS.path)]
     primary = next(stage for stage in stages if stage.name == headlines.primary)
     wanted = primary.done + primary.open + primary.vacant
     return {
@@ -137,7 +149,7 @@ def glance(here: current_grid.CurrentGrid, language: Language) -> dict[str, Any]
 
 
 def _tiles(
-    here: current_grid.CurrentGrid,
+    here: CurrentGrid,
     language: Language,
     headlines: Headlines,
     stages: Sequence[StageActivity],
@@ -152,30 +164,28 @@ def _tiles(
     if wanted:
         done = {"done": language.count(primary.done), "wanted": language.count(wanted)}
         value = say(mark("%(done)s of %(wanted)s"), **done)
-        yield Tile(answered, value, language.share(primary.done, wanted), current_grid.PEOPLE.path)
+        yield Tile(answered, value, language.share(primary.done, wanted), PEOPLE.path)
     else:
-        yield Tile(answered, NOTHING, "", current_grid.PEOPLE.path, say(mark("nothing is assigned yet")))
+        yield Tile(answered, NOTHING, "", PEOPLE.path, say(mark("nothing is assigned yet")))
     if here.has_labels:
         alpha = here.monitor.alpha()
         if alpha is None or alpha.value is None:
             why = language.say((alpha and alpha.undefined) or NO_LABELS, Noun.of("pair"))
-            yield Tile(agreed, NOTHING, "", current_grid.AGREEMENT.path, why)
+            yield Tile(agreed, NOTHING, "", AGREEMENT.path, why)
         else:
             interval = say(mark("no interval")) if alpha.low is None else language.interval(alpha)
-            yield Tile(agreed, language.decimal(alpha.value, 2), interval, current_grid.AGREEMENT.path)
-    if current_grid.has_decisions(here):
+            yield Tile(agreed, language.decimal(alpha.value, 2), interval, AGREEMENT.path)
+    if has_decisions(here):
         if stage := next((stage for stage in stages if stage.role is Role.ADJUDICATOR), None):
             more = mark_plural("%(n)s more for a policy", "%(n)s more for a policy")
             beside = language.ngettext(*more, stage.by_policy) if stage.by_policy else ""
-            yield Tile(
-                say(mark("Conflicts")), language.count(stage.open - stage.again), beside, current_grid.CONFLICTS.path
-            )
+            yield Tile(say(mark("Conflicts")), language.count(stage.open - stage.again), beside, CONFLICTS.path)
             changed = say(mark("labels changed")) if stage.again else ""
-            yield Tile(say(mark("To be looked at")), language.count(stage.again), changed, current_grid.CONFLICTS.path)
+            yield Tile(say(mark("To be looked at")), language.count(stage.again), changed, CONFLICTS.path)
         decisions, name, address = (
             here.monitor.decisions(),
             say(mark("Tiers now")),
-            f"{current_grid.PROGRESS.path}#tiers",
+            f"{PROGRESS.path}#tiers",
         )
         if decisions.tiers is None:
             why = language.say(decisions.no_tiers or NO_LABELS, Noun.of("pair"))
@@ -198,7 +208,7 @@ def _tiles(
             "everybody has fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages"
         )
         yield Tile(left, NOTHING, why=say(message, least=LEAST_INTERVALS, most=round(PAUSE_S / 60)))
-    yield Tile(say(mark("Active now")), language.count(len(active)), ", ".join(active[:3]), current_grid.PEOPLE.path)
+    yield Tile(say(mark("Active now")), language.count(len(active)), ", ".join(active[:3]), PEOPLE.path)
 
 
 def draw_burn_up(by_day: Sequence[tuple[str, int]], wanted: int, end_at: float | None) -> BurnUp | None:
@@ -237,12 +247,10 @@ def _offer(step: NextStep, headlines: Headlines, grid: str, language: Language) 
     offer = Offer(say(row.stage), say((is_named and row.in_round) or row.text))
     if row.watches:
         if role and (n := headlines.uninvited.get(role, 0)):
-            return offer._replace(
-                button=language.ngettext(*INVITING[role], n), address=f"{current_grid.PEOPLE.path}#links"
-            )
-        return offer._replace(button=say(mark("See how people get on")), address=current_grid.PEOPLE.path)
+            return offer._replace(button=language.ngettext(*INVITING[role], n), address=f"{PEOPLE.path}#links")
+        return offer._replace(button=say(mark("See how people get on")), address=PEOPLE.path)
     if role and (row.adds or (row.role and role not in headlines.roles)):
-        return offer._replace(button=say(ADDING[role]), address=f"{current_grid.PEOPLE.path}?role={role}#add")
+        return offer._replace(button=say(ADDING[role]), address=f"{PEOPLE.path}?role={role}#add")
     button = (is_named and row.round_button) or row.button
     if not button:
         return offer._replace(command=row.command.format(grid=grid, round=step.round))
@@ -255,8 +263,8 @@ class Panel(NamedTuple):
     """One part of a page that is read anew by itself, where it `fits` the grid; `folded`, it shows its title alone."""
 
     title: str
-    values: Callable[[current_grid.CurrentGrid, Language], Values]
-    fits: current_grid.Fits = current_grid.fits_always
+    values: Callable[[CurrentGrid, Language], Values]
+    fits: Fits = fits_always
     folded: bool = False
 
 
@@ -282,7 +290,7 @@ def if_measured(measure: Callable[[], Made]) -> Made | None:
         return None
 
 
-def _every_two(here: current_grid.CurrentGrid, _language: Language) -> Values:
+def _every_two(here: CurrentGrid, _language: Language) -> Values:
     """Every two people; where these are too many for a map, those who agree least and most."""
     figures, is_map = here.monitor.agreement(), len(compared_people(here)) <= MOST_IN_MAP
     lowest, highest = extreme_subsets(figures.subsets if figures else (), EXTREMES)
@@ -295,7 +303,7 @@ def _every_two(here: current_grid.CurrentGrid, _language: Language) -> Values:
     }
 
 
-def compared_people(here: current_grid.CurrentGrid) -> list[str]:
+def compared_people(here: CurrentGrid) -> list[str]:
     """The names of those who share a pair with somebody."""
     figures = here.monitor.agreement()
     return sorted({name for subset in figures.subsets for name in subset.annotators}) if figures else []
@@ -310,7 +318,7 @@ def _draw(language: Language, forest: Forest) -> Markup:
     return forest_markup(forest, ForestWords(label, say, language.figure))
 
 
-def _labels(here: current_grid.CurrentGrid, language: Language) -> Values:
+def _labels(here: CurrentGrid, language: Language) -> Values:
     """The labels and verdicts of each person; of a planned grid, the answers question by question."""
     shares = []
     if here.is_planned:
@@ -327,13 +335,13 @@ def _labels(here: current_grid.CurrentGrid, language: Language) -> Values:
     return {"rounds": shares}
 
 
-def _tiers(here: current_grid.CurrentGrid, _language: Language) -> Values:
+def _tiers(here: CurrentGrid, _language: Language) -> Values:
     data = here.monitor.decisions()
     tables = tier_tables(data.tiers, data.question) if data.tiers else []
     return {"tiers": data.tiers, "no_tiers": data.no_tiers, "tables": tables, "waiting": data.n_need_person}
 
 
-def _flags(here: current_grid.CurrentGrid, _language: Language) -> Values:
+def _flags(here: CurrentGrid, _language: Language) -> Values:
     """The flags by the sentence at which they are; those that are at none last."""
     flags, sentences = here.monitor.flags(), here.grid.desk.guideline_sentences()
     places = dict.fromkeys((*sentences, *(flag.sentence for flag in flags if flag.sentence), ""))
@@ -342,7 +350,7 @@ def _flags(here: current_grid.CurrentGrid, _language: Language) -> Values:
     return {"flags": flags, "at_place": at_place, "sentences": sentences, "flagged_pairs": flagged_pairs}
 
 
-def map_figures(here: current_grid.CurrentGrid) -> dict[str, Any]:
+def map_figures(here: CurrentGrid) -> dict[str, Any]:
     """The values of the panel: the map as it is now, each place without a cell by its reason, and both sides."""
     if (cell_map := here.monitor.cell_map()) is None:
         return {"map": None}
@@ -364,7 +372,7 @@ def side_heads(cell_map: CellMap) -> list[str]:
     return [mark("number"), "text", mark("answers"), *shares, *disputes, mark("skips")]
 
 
-def side_rows(here: current_grid.CurrentGrid, cell_map: CellMap, name: str) -> Iterator[list[Any]]:
+def side_rows(here: CurrentGrid, cell_map: CellMap, name: str) -> Iterator[list[Any]]:
     """The rows of that table; None where a share would rest on nothing."""
     figures = cell_map.rows if name == "rows" else cell_map.columns
     for at, text in enumerate(here.monitor.side_texts(SIDES[name])):
@@ -381,21 +389,19 @@ PANELS = {
             "stages": [(stage_title(language, stage.name, stage.role), stage) for stage in here.monitor.stages()]
         },
     ),
-    "tiers": Panel(mark("Tiers as they would be now"), _tiers, current_grid.has_decisions),
+    "tiers": Panel(mark("Tiers as they would be now"), _tiers, has_decisions),
     "results": Panel(
         mark("Results of surveys and comparisons"),
         lambda here, language: {"sections": here.monitor.survey_sections(), "draw": partial(_draw, language)},
         lambda here: here.monitor.may_have_surveys(),
     ),
     "coverage": Panel(mark("The map in numbers"), lambda here, _language: map_figures(here)),
-    "agreement": Panel(
-        mark("Over all pairs"), lambda here, _language: {"found": here.monitor.agreement()}, current_grid.has_labels
-    ),
+    "agreement": Panel(mark("Over all pairs"), lambda here, _language: {"found": here.monitor.agreement()}, has_labels),
     "calibration": Panel(
         mark("How far it is, and agreement"),
         lambda here, _language: {"result": if_measured(here.grid.calibration.measure)},
     ),
-    "every_two": Panel(mark("Every two people"), _every_two, current_grid.has_labels),
+    "every_two": Panel(mark("Every two people"), _every_two, has_labels),
     "disputed": Panel(
         mark("Where people disagree most"),
         lambda here, _language: {
@@ -403,7 +409,7 @@ PANELS = {
             "found": here.monitor.agreement(),
             "most": 8,  # pairs of one text
         },
-        current_grid.has_labels,
+        has_labels,
         folded=True,
     ),
     "with_others": Panel(
@@ -412,7 +418,7 @@ PANELS = {
             "people": agreement_with_others(found.subsets) if (found := here.monitor.agreement()) else (),
             "found": found,
         },
-        current_grid.has_labels,
+        has_labels,
         folded=True,
     ),
     "known_pairs": Panel(
@@ -439,11 +445,11 @@ PANELS = {
     "exposure": Panel(
         mark("What each person has read"), lambda here, _language: {"people": here.monitor.exposures()}, folded=True
     ),
-    "flags": Panel(mark("Where the guidelines should say more"), _flags, current_grid.has_decisions),
+    "flags": Panel(mark("Where the guidelines should say more"), _flags, has_decisions),
 }
 
 
-def build_panels(visit: Visit, page: current_grid.LeadPage) -> list[Values]:
+def build_panels(visit: Visit, page: LeadPage) -> list[Values]:
     """The panels of a page, as they are now; nothing is computed for any other."""
     return [build_panel(visit, name) for name in page.panels if PANELS[name].fits(visit.here)]
 
