@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -86,7 +85,7 @@ def test_only_the_panels_of_a_page_are_computed(serve: Serve, monkeypatch: pytes
             computed.append(name)
             return panel.values(here, language)
 
-        return replace(panel, values=count)
+        return panel._replace(values=count)
 
     monkeypatch.setattr(panels, "PANELS", {name: counted(name, panel) for name, panel in PANELS.items()})
     browser = serve("checked").browser("lea")
