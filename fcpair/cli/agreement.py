@@ -210,12 +210,13 @@ def _model_tables(aggregation: Aggregation) -> Iterator[output.Table]:
 
 def _figure_rows(aggregation: Aggregation) -> Iterator[dict[str, Cell]]:
     """Rows of a CSV: what each model is right on, then the shares of each person's labels, each with what is behind."""
-    of_person, cautions = ("person", "true", "label"), {"cautions": "; ".join(aggregation.cautions)}
+    empty: dict[str, Cell] = dict.fromkeys(("person", "true", "label"), "")
+    cautions = {"cautions": "; ".join(aggregation.cautions)}
     for model in aggregation.models:
         for row in model.check_rows():
             note = f"undefined, because {row['undefined']}" if row["undefined"] else row["note"]
-            figure = {**dict.fromkeys(of_person, ""), **{name: row[name] for name in ("n", "value", "low", "high")}}
-            yield {"model": model.model, "against": row["against"], **figure, "note": note, **cautions}
+            figure = {name: row[name] for name in ("n", "value", "low", "high")}
+            yield {"model": model.model, "against": row["against"], **empty, **figure, "note": note, **cautions}
         for row in model.person_rows():
             figure = {"n": row["n"], "value": row["share"], "low": None, "high": None, "note": row["note"]}
-            yield {"model": model.model, "against": "", **{name: row[name] for name in of_person}, **figure, **cautions}
+            yield {"model": model.model, "against": "", **{name: row[name] for name in empty}, **figure, **cautions}

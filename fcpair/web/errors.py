@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import cast
+from typing import Any, cast
 from urllib.parse import quote
 
 from fastapi import Request, Response
@@ -50,7 +50,7 @@ class ErrorHandlers:
 
     context: Context
 
-    def by_kind(self) -> dict[int | type[Exception], Callable[..., Response]]:
+    def by_kind(self) -> dict[Any, Callable[..., Response]]:
         """What answers each kind of error."""
         return {
             **dict.fromkeys(STATUS, self.answer_known),

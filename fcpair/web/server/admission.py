@@ -104,7 +104,8 @@ async def next_(visit: WorkerVisit, n: Count = 1, have: Have = "") -> Response:
     for task in tasks:
         # A task is told from others, and from what it was before the label that it is about changed.
         name = str(task.assignment_id) + (f".{task.decision_id}" if task.decision_id is not None else "")
-        new += [task] * (name not in known)
+        if name not in known:
+            new.append(task)
     return json_response(visit.request, {"tasks": new, "order": [task.assignment_id for task in tasks]})
 
 
