@@ -20,7 +20,6 @@ from babel.dates import format_date, format_datetime
 from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol, get_minus_sign_symbol
 from markupsafe import Markup, escape
 
-from fcpair.records import Figure
 from fcpair.report import formatting
 from fcpair.sentences import Answer, Id, Joined, Sentence, Written, mark, mark_plural
 from fcpair.words import DEFAULT_LANGUAGE, PAGE_LANGUAGES, Noun
@@ -209,10 +208,6 @@ class Language:
             low, high = map(self.figure, limits.groups())
             return self.gettext(BOUNDS, low=low, high=high)
         return self.percent(written) if _FIGURE.fullmatch(written) else written
-
-    def interval(self, figure: Figure) -> str:
-        """The bounds of a figure's interval."""
-        return self.bounds(figure.low, figure.high)
 
     def bounds(self, low: float | None, high: float | None) -> str:
         """From one figure to another; a dash where there is none."""

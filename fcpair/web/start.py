@@ -16,11 +16,23 @@ from fastapi.responses import PlainTextResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from fcpair import start_draft
 from fcpair.errors import FcpairError, InputError, StudyError
 from fcpair.params import DEFAULT_MODEL
 from fcpair.records import Role
 from fcpair.sentences import mark, say
+from fcpair.start_draft import (
+    BegunDraft,
+    ColumnsDraft,
+    Draft,
+    DraftPart,
+    PeopleDraft,
+    PlanDraft,
+    StatementsDraft,
+    StudyKind,
+    SurveyDraft,
+    TableDraft,
+    TablePreview,
+)
 from fcpair.study import StudyStart
 from fcpair.web.context import START
 from fcpair.web.form import field, fields, fields_of, parse_number, read_params
@@ -67,19 +79,15 @@ STEP_NAMES = {
     **{"table": mark("Table"), "columns": mark("Columns"), "plan": mark("Plan"), "people": mark("People")},
     **{"guidelines": mark("Guidelines"), "start": mark("Start")},
 }
-_ADDRESSES: dict[start_draft.StudyKind, dict[str, str]] = {  # of parts whose addresses are not called as they are
+_ADDRESSES: dict[StudyKind, dict[str, str]] = {  # of parts whose addresses are not called as they are
     "pairs": {"start": "begin"},
     "survey": {"columns": "statements", "plan": "survey", "start": "begin"},
 }
 STEPS = {
-    kind: tuple(Step(part, f"{START}/{addresses.get(part, part)}", name) for part, name in STEP_NAMES.items())
+    kind: {part: Step(part, f"{START}/{addresses.get(part, part)}", name) for part, name in STEP_NAMES.items()}
     for kind, addresses in _ADDRESSES.items()
 }
-
-
-def step_of(draft: start_draft.Draft, part: str) -> Step:
-    """The step that settles a part of a draft."""
-    return next(step for step in STEPS[draft.kind] if step.part == part)
+PARTS = list(STEP_NAMES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +95,7 @@ class StepVisit(Visit):
     """A lead's visit to the step that settles a part of the draft, which is as it was when the request came."""
 
     part: str
-    draft: start_draft.Draft
+    draft: Draft
 
     @classmethod
     def of(cls, visit: Visit, part: str) -> StepVisit:
@@ -104,12 +112,10 @@ class StepVisit(Visit):
 
         def enter(visit: LeadVisit) -> StepVisit:
             step_visit = cls.of(visit, part)
-            steps = STEPS[step_visit.draft.kind]
-            parts = [step.part for step in steps]
-            due = steps[min(parts.index(step_visit.draft.next_step), parts.index(part))]
-            address = due.address if step_visit.start.is_open else "/lead"
+            due_part = min(step_visit.draft.next_step, part, key=PARTS.index)
+            address = STEPS[step_visit.draft.kind][due_part].address if step_visit.start.is_open else "/lead"
             # The last step is due while the study is being built, too.
-            is_building = part == start_draft.BegunDraft.step and _builder_of(visit).state.is_running
+            is_building = part == "start" and _builder_of(visit).state.is_running
             if visit.request.url.path != address and not is_building:
                 raise ElsewhereError(address)
             return step_visit
@@ -125,7 +131,7 @@ class StepVisit(Visit):
         """Text that was typed into a field of the form."""
         return field(self.request, name).strip()
 
-    def save(self, *parts: start_draft.DraftPart) -> start_draft.Draft:
+    def save(self, *parts: DraftPart) -> Draft:
         """Keep parts of the draft, of which the form has seen a version."""
         return self.start.save(*parts, by=self.visitor.name, seen=parse_number(field(self.request, "seen")) or 0)
 
@@ -144,8 +150,7 @@ class StepVisit(Visit):
             self.save(*parts)
         except REFUSALS as refusal:
             return show(self.refused(refusal), parts[0])
-        steps = STEPS[self.draft.kind]
-        return go_to(steps[steps.index(step_of(self.draft, self.part)) + 1].address)
+        return go_to(STEPS[self.draft.kind][PARTS[PARTS.index(self.part) + 1]].address)
 
     def refused(self, refusal: FcpairError) -> StepVisit:
         """The visit with the draft as it is now, which somebody else may have changed."""
@@ -153,18 +158,18 @@ class StepVisit(Visit):
 
     def show(self, **values: Any) -> Response:
         """The page of the step, with what went wrong."""
-        steps, step = STEPS[self.draft.kind], step_of(self.draft, self.part)
-        index, n_open = steps.index(step), steps.index(step_of(self.draft, self.draft.next_step)) + 1
+        steps, index = [*STEPS[self.draft.kind].values()], PARTS.index(self.part)
+        step, n_open = steps[index], PARTS.index(self.draft.next_step) + 1
         template = step.part if step.part == "start" else step.address.rpartition("/")[2]
         shared = {"step": step, "steps": steps, "n_open": n_open, "back": steps[index - 1] if index else None}
         return self.page(f"lead_start_{template}.html.j2", **shared, draft=self.draft, problem=self.why, **values)
 
 
-ColumnsVisit = Annotated[StepVisit, StepVisit.due(start_draft.ColumnsDraft.step)]
-PlanVisit = Annotated[StepVisit, StepVisit.due(start_draft.PlanDraft.step)]
-PeopleVisit = Annotated[StepVisit, StepVisit.due(start_draft.PeopleDraft.step)]
-GuidelinesVisit = Annotated[StepVisit, StepVisit.due(start_draft.GuidelinesDraft.step)]
-BeginVisit = Annotated[StepVisit, StepVisit.due(start_draft.BegunDraft.step)]
+ColumnsVisit = Annotated[StepVisit, StepVisit.due("columns")]
+PlanVisit = Annotated[StepVisit, StepVisit.due("plan")]
+PeopleVisit = Annotated[StepVisit, StepVisit.due("people")]
+GuidelinesVisit = Annotated[StepVisit, StepVisit.due("guidelines")]
+BeginVisit = Annotated[StepVisit, StepVisit.due("start")]
 
 
 def _builder_of(visit: Visit) -> ChildProcess:
@@ -175,11 +180,11 @@ def _builder_of(visit: Visit) -> ChildProcess:
 def start(visit: LeadVisit) -> Response:
     """Lead to the first step that is not done."""
     draft = visit.study.start.draft()
-    return go_to(step_of(draft, draft.next_step).address if visit.study.start.is_open else "/lead")
+    return go_to(STEPS[draft.kind][draft.next_step].address if visit.study.start.is_open else "/lead")
 
 
 @router.get(f"{START}/table")
-def table(visit: Annotated[StepVisit, StepVisit.due(start_draft.TableDraft.step)]) -> Response:
+def table(visit: Annotated[StepVisit, StepVisit.due("table")]) -> Response:
     """Show where a table is uploaded, and the one that was."""
     return visit.show(most=MOST_UPLOAD)
 
@@ -211,16 +216,13 @@ def keep(visit: LeadVisit, file: str = "", name: str = "", seen: str = "", kind:
     try:
         if not UPLOADED.fullmatch(file) or not (begun.folder / file).is_file():
             raise InputError.say("there is no such file any more; upload the table again")
-        earlier, table = (
-            begun.draft().table,
-            start_draft.TableDraft(file, name[:LONGEST_NAME], cast(start_draft.StudyKind, kind)),
-        )
+        earlier, table = begun.draft().table, TableDraft(file, name[:LONGEST_NAME], cast(StudyKind, kind))
         draft = begun.save(table, by=visit.visitor.name, seen=parse_number(seen) or 0)
     except FcpairError as error:
         return _refusal(visit, error)
     if earlier is not None and earlier.file != file:
         (begun.folder / earlier.file).unlink(missing_ok=True)
-    return PlainTextResponse(step_of(draft, start_draft.ColumnsDraft.step).address)
+    return PlainTextResponse(STEPS[draft.kind]["columns"].address)
 
 
 async def take_file(
@@ -281,20 +283,20 @@ def columns(visit: ColumnsVisit) -> Response:
     try:
         guess = _guess(visit)
     except InputError as error:  # the file was changed or deleted
-        return replace(visit, part=start_draft.TableDraft.step).refused(error).show()
+        return replace(visit, part="table").refused(error).show()
     return _show_columns(visit, guess)
 
 
-def _guess(visit: StepVisit) -> start_draft.ColumnsDraft | start_draft.StatementsDraft:
+def _guess(visit: StepVisit) -> ColumnsDraft | StatementsDraft:
     return (visit.start.guess_statements if visit.draft.kind == "survey" else visit.start.guess)(visit.draft)
 
 
-def _show_columns(visit: StepVisit, chosen: start_draft.ColumnsDraft | start_draft.StatementsDraft) -> Response:
-    preview: start_draft.TablePreview = visit.start.preview(visit.draft, chosen)
+def _show_columns(visit: StepVisit, chosen: ColumnsDraft | StatementsDraft) -> Response:
+    preview: TablePreview = visit.start.preview(visit.draft, chosen)
     if preview.problem and not visit.refusal:
         visit = replace(visit, refusal=InputError(preview.problem))
     header, columns = visit.start.header(visit.draft), visit.draft.columns
-    is_replaced = isinstance(columns, start_draft.ColumnsDraft) and columns.hs not in header
+    is_replaced = isinstance(columns, ColumnsDraft) and columns.hs not in header
     return visit.show(chosen=chosen, preview=preview, header=header, replaced=is_replaced)
 
 
@@ -304,9 +306,9 @@ def save_columns(visit: ColumnsVisit) -> Response:
     """Show the rows with the columns that were chosen, or keep these."""
     guess = _guess(visit)
 
-    def read() -> list[start_draft.ColumnsDraft | start_draft.StatementsDraft]:
-        if isinstance(guess, start_draft.StatementsDraft):
-            return [start_draft.StatementsDraft(visit.typed("statement") or guess.statement, visit.typed("title"))]
+    def read() -> list[ColumnsDraft | StatementsDraft]:
+        if isinstance(guess, StatementsDraft):
+            return [StatementsDraft(visit.typed("statement") or guess.statement, visit.typed("title"))]
         values: dict[str, Any] = {name: visit.typed(name) for name in ("title", "hs_name", "cn_name")}
         values |= {name: visit.typed(name) or getattr(guess, name) for name in ("hs", "cn")}
         values |= {name: visit.typed(name) or None for name in ("hs_id", "cn_id", "language")}
@@ -323,13 +325,13 @@ def plan(visit: PlanVisit) -> Response:
     return _show_plan(visit, _chosen_plan(visit))
 
 
-def _chosen_plan(visit: StepVisit) -> start_draft.PlanDraft | start_draft.SurveyDraft:
+def _chosen_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
     if visit.draft.plan is not None:
         return visit.draft.plan
     return visit.start.default_survey() if visit.draft.kind == "survey" else visit.start.default_plan(visit.draft)
 
 
-def _show_plan(visit: StepVisit, chosen: start_draft.PlanDraft | start_draft.SurveyDraft) -> Response:
+def _show_plan(visit: StepVisit, chosen: PlanDraft | SurveyDraft) -> Response:
     return visit.show(
         chosen=chosen,
         fields=fields_of(type(chosen)),
@@ -354,7 +356,7 @@ def _figures(visit: StepVisit, read: Callable[[], Any]) -> Any:
 @router.post(f"{START}/survey-figures")
 def figures(visit: LeadVisit) -> Response:
     """Show the figures of the plan in the form, as a part of its page."""
-    step_visit = StepVisit.of(visit, start_draft.PlanDraft.step)
+    step_visit = StepVisit.of(visit, "plan")
     template = "lead_start_survey_figures" if step_visit.draft.kind == "survey" else "lead_start_figures"
     return visit.page(f"{template}.html.j2", figures=_figures(step_visit, lambda: _parse_plan(step_visit)))
 
@@ -366,14 +368,14 @@ def save_plan(visit: PlanVisit) -> Response:
     return visit.keep(_chosen_plan(visit), lambda: [_parse_plan(visit)], _show_plan)
 
 
-def _parse_plan(visit: StepVisit) -> start_draft.PlanDraft | start_draft.SurveyDraft:
+def _parse_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
     """The plan of a form; with all HS, their number is that of the table. Raises InputError for what cannot be."""
     typed, chosen = fields(visit.request), _chosen_plan(visit)
-    if isinstance(chosen, start_draft.SurveyDraft):
+    if isinstance(chosen, SurveyDraft):
         answers = tuple(visit.typed(name) for name in ANSWERS)
         return read_params(replace(chosen, answers=answers), {"as_list": "no", **typed})
     if typed.get("kind") == "full":
-        typed |= {"hs": str(visit.start.preview(visit.draft).n_hs), "k": str(start_draft.PlanDraft.k), "candidates": ""}
+        typed |= {"hs": str(visit.start.preview(visit.draft).n_hs), "k": str(PlanDraft.k), "candidates": ""}
     return read_params(chosen, typed)
 
 
@@ -381,13 +383,11 @@ def _parse_plan(visit: StepVisit) -> start_draft.PlanDraft | start_draft.SurveyD
 def people(visit: PeopleVisit) -> Response:
     """Show who takes part; numbered names are suggested, as many as the plan has."""
     plan, chosen = visit.draft.plan, visit.draft.people
-    if chosen is None and isinstance(plan, start_draft.SurveyDraft):
-        chosen = start_draft.PeopleDraft(respondents=tuple(f"p{i + 1}" for i in range(plan.respondents)))
-    elif chosen is None and isinstance(plan, start_draft.PlanDraft):
+    if chosen is None and isinstance(plan, SurveyDraft):
+        chosen = PeopleDraft(respondents=tuple(f"p{i + 1}" for i in range(plan.respondents)))
+    elif chosen is None and isinstance(plan, PlanDraft):
         annotators = tuple(f"a{i + 1}" for i in range(plan.annotators))
-        chosen = start_draft.PeopleDraft(
-            annotators, ("adjudicator",), tuple(f"v{i + 1}" for i in range(plan.validators))
-        )
+        chosen = PeopleDraft(annotators, ("adjudicator",), tuple(f"v{i + 1}" for i in range(plan.validators)))
     return visit.show(chosen=chosen)
 
 
@@ -398,8 +398,8 @@ def save_people(visit: PeopleVisit) -> Response:
     assert plan is not None
     groups = (visit.typed(group).splitlines() for group in ("annotators", "adjudicators", "validators", "respondents"))
     names = ([name.strip() for line in lines for name in line.split(",")] for lines in groups)
-    chosen = start_draft.PeopleDraft(*(tuple(filter(None, group)) for group in names))
-    if isinstance(plan, start_draft.SurveyDraft):
+    chosen = PeopleDraft(*(tuple(filter(None, group)) for group in names))
+    if isinstance(plan, SurveyDraft):
         plan = replace(plan, respondents=max(len(chosen.respondents), 1))
     else:
         plan = replace(plan, annotators=max(len(chosen.annotators), 1), validators=len(chosen.validators))
@@ -445,7 +445,7 @@ def build(visit: BeginVisit) -> Response:
     builder = _builder_of(visit)
     try:
         if not builder.state.is_running:
-            visit.save(start_draft.BegunDraft(visit.visitor.name))
+            visit.save(BegunDraft(visit.visitor.name))
             builder.start(Act(BUILD, visit.study.address))
     except REFUSALS as refusal:
         return _show(visit.refused(refusal), builder.state)

@@ -173,7 +173,7 @@ def _tiles(
             why = language.say((alpha and alpha.undefined) or NO_LABELS, Noun.of("pair"))
             yield Tile(agreed, NOTHING, "", AGREEMENT.path, why)
         else:
-            interval = say(mark("no interval")) if alpha.low is None else language.interval(alpha)
+            interval = say(mark("no interval")) if alpha.low is None else language.bounds(alpha.low, alpha.high)
             yield Tile(agreed, language.decimal(alpha.value, 2), interval, AGREEMENT.path)
     if has_decisions(here):
         if stage := next((stage for stage in stages if stage.role is Role.ADJUDICATOR), None):
