@@ -23,7 +23,7 @@ from fcpair.cli.options import (
     with_grid,
     with_study,
 )
-from fcpair.cli.output import print_run, progress, status_spinner, warn_of_simulated
+from fcpair.cli.output import print_note, print_run, progress, status_spinner
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import ANNOTATORS_HELP, Calibration, Import, Pair, Retrieve, Select, Simulate, Validate
@@ -188,7 +188,7 @@ ACTS = {
         """,
         Simulate,
         working="simulating",
-        then=warn_of_simulated,
+        then=lambda grid: print_note(grid.desk.simulated_note),
     ),
     "people qualify": Act(
         "save.qualification",

@@ -204,7 +204,7 @@ def _add_commands(group: click.Group, usual: str, example: str) -> None:
             raise StageError("there are no labels yet; run `fcpair labels import` or `fcpair simulate`")
         if rows.empty:
             raise StageError("nothing has been answered in this round yet")
-        output.warn_of_simulated(grid)
+        output.print_note(grid.desk.simulated_note)
         output.write_rows(rows, out, "answers")
 
 
@@ -384,7 +384,7 @@ def list_(grid: Grid, round: str, form: str) -> None:
       fcpair examples list --grid replies --round propose --format csv
     """
     output.print_frame(form, f"Examples of round {round}", _load_examples(grid, round))
-    output.warn_of_simulated(grid)
+    output.print_note(grid.desk.simulated_note)
 
 
 @examples.command()
@@ -404,7 +404,7 @@ def sheet(grid: Grid, out: Path, round: str) -> None:
     frame = _load_examples(grid, round)
     if out.exists():
         raise InputError(f"{out}: exists already and may hold reviews; move it away, or name another file")
-    output.warn_of_simulated(grid)
+    output.print_note(grid.desk.simulated_note)
     output.write_rows(frame, out, "examples")
 
 

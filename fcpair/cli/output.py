@@ -358,16 +358,6 @@ def warn_of_basis(grid: Grid) -> None:
     print_note(grid.desk.simulated_note, grid.sample_size, *grid.desk.second_look_notes)
 
 
-def warn_of_simulated(grid: Grid) -> None:
-    """Say on standard error that answers were made up, when any were."""
-    print_note(grid.desk.simulated_note)
-
-
-def warn_of_changes(grid: Grid) -> None:
-    """Say on standard error which decisions and verdicts are older than the labels that they are about."""
-    print_note(*grid.desk.second_look_notes)
-
-
 def other_options_notes(grid: Grid, options: Any) -> list[str]:
     """A sentence where options are not the grid's own, by which other commands measure."""
     if options == grid.effective_options(type(options)):

@@ -313,9 +313,8 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
     state = opened.status()
     lines = [f"next: {state['next']}", *(f"also: {step}" for step in state["also"])]
     output.print_receipt("\n".join(lines), {"next": state["next"], "also": state["also"]}, terminal.print_wrapped)
-    first_grid = opened.grid(opened.grids[0])
-    output.warn_of_simulated(first_grid)
-    output.warn_of_changes(first_grid)
+    desk = opened.grid(opened.grids[0]).desk
+    output.print_note(desk.simulated_note, *desk.second_look_notes)
 
 
 @click.command()

@@ -19,7 +19,7 @@ from fcpair.cli.options import (
     shared_option,
     with_grid,
 )
-from fcpair.cli.output import Table, emit, note_writing, print_message, print_rows, progress, warn_of_changes
+from fcpair.cli.output import Table, emit, note_writing, print_message, print_note, print_rows, progress
 from fcpair.cli.terminal import Cell
 from fcpair.evaluate.outcome import ALPHA, AVERAGE, group_by_system
 from fcpair.params import Evaluate, Partition
@@ -91,7 +91,7 @@ def evaluate(
     cautions = [*significance_cautions(outcome)]
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": cautions}
     emit(form, data, _tables(outcome), [*outcome.rows()], simulated=outcome.simulated, sampled=outcome.sampled)
-    warn_of_changes(grid)
+    print_note(*grid.desk.second_look_notes)
     for system in outcome.systems:
         for note in system.notes:
             print_message(f"{system.short}: {note}")

@@ -242,4 +242,4 @@ def texts(grid: Grid, name: str | None, layout: Layout, options: Export, out: Pa
     with output.status_spinner("writing"):
         run = grid.export.texts(out, layout, options, name)
     output.print_run(run)
-    output.warn_of_simulated(grid)
+    output.print_note(grid.desk.simulated_note)
