@@ -181,9 +181,7 @@ def break_line(line: str, width: int) -> list[str]:
 
 def width_of(text: str) -> int:
     """Columns that a text takes on a terminal: wide characters take two, and those that only go with another none."""
-    if text.isascii():
-        return len(text)
-    return sum(_width_of_sign(sign) for sign in text)
+    return len(text) if text.isascii() else sum(_width_of_sign(sign) for sign in text)
 
 
 @cache
