@@ -4,11 +4,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["NDArray", "np", "pd"]
+__all__ = ["Lazy", "NDArray", "np", "pd"]
 
 
-class _Lazy(ModuleType):
-    """A library that is not loaded before something of it is asked for."""
+class Lazy(ModuleType):
+    """A module that is not loaded before something of it is asked for."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self.__name__), name)
@@ -19,5 +19,5 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 else:
-    np, pd = _Lazy("numpy"), _Lazy("pandas")
+    np, pd = Lazy("numpy"), Lazy("pandas")
     NDArray = Any  # in annotations alone

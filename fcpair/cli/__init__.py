@@ -16,21 +16,11 @@ from typing import Any
 import click
 
 from fcpair import revisions
+from fcpair.cli import terminal
 from fcpair.cli.given_options import check_given, check_once
-from fcpair.cli.terminal import (
-    STOPPED,
-    USUAL_WIDTH,
-    adapt_streams,
-    print_wrapped,
-    sanitize,
-    screen_width,
-    table_notes_on_stderr,
-    tolerate_closed_pipes,
-)
 from fcpair.errors import FcpairError
 
 USAGE_OR_DATA, DEFECT = 2, 3
-SERVER = "serve"  # runs until it is stopped, and so has no result to print
 # As help lists them: under a heading the name, where the command is, and the first line of its help. Each is loaded
 # when it is called, so that help comes at once; a test compares these lines with the commands.
 SECTIONS = {
@@ -135,7 +125,8 @@ class CommandGroup(click.Group):
 
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(import_module(f"fcpair.cli.{module}"), attribute)
-        return check_given(command if name == SERVER else add_receipt_format(command))
+        # The server runs until it is stopped, and so has no result to print.
+        return check_given(command if name == "serve" else add_receipt_format(command))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options before the command."""
@@ -162,31 +153,35 @@ class CommandGroup(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line, on any terminal."""
-        adapt_streams()
-        with tolerate_closed_pipes():
+        terminal.adapt_streams()
+        with terminal.tolerate_closed_pipes():
             return super().main(*args, **kwargs)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments; `--help` and `--version` print here."""
-        width = max(min(screen_width(), USUAL_WIDTH) - 2, 50)  # as click would, which loads every packer for it
-        with tolerate_closed_pipes(), _sanitized_errors():
+        width = max(
+            min(terminal.screen_width(), terminal.USUAL_WIDTH) - 2, 50
+        )  # as click would, which loads every packer for it
+        with terminal.tolerate_closed_pipes(), _sanitized_errors():
             return super().make_context(*args, terminal_width=width, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a user can cause ends with a message and exit 2, a defect with exit 3."""
-        with tolerate_closed_pipes(), _sanitized_errors(), table_notes_on_stderr():
+        with terminal.tolerate_closed_pipes(), _sanitized_errors(), terminal.table_notes_on_stderr():
             try:
                 return super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
                 raise
             except (KeyboardInterrupt, click.Abort):
-                print_wrapped("\nStopped. What was finished is in the study; `fcpair status` shows it.", err=True)
-                sys.exit(STOPPED)
+                terminal.print_wrapped(
+                    "\nStopped. What was finished is in the study; `fcpair status` shows it.", err=True
+                )
+                sys.exit(terminal.STOPPED)
             except Exception as error:
                 if ctx.params.get("debug"):
                     import traceback
 
-                    print_wrapped(traceback.format_exc(), err=True)
+                    terminal.print_wrapped(traceback.format_exc(), err=True)
                 sys.exit(_print_error(ctx, error))
 
 
@@ -197,9 +192,9 @@ def _sanitized_errors() -> Iterator[None]:
         yield
     except click.ClickException as error:
         message = error.format_message()
-        if sanitize(message) == message:
+        if terminal.sanitize(message) == message:
             raise
-        raise click.UsageError(sanitize(message), getattr(error, "ctx", None)) from None
+        raise click.UsageError(terminal.sanitize(message), getattr(error, "ctx", None)) from None
 
 
 def _print_error(ctx: click.Context, error: Exception) -> int:
@@ -211,11 +206,13 @@ def _print_error(ctx: click.Context, error: Exception) -> int:
     elif isinstance(error, OSError):
         message = f"{error.filename or 'a file'}: {error.strerror or error}"
     else:
-        print_wrapped(f"Error: fcpair itself failed ({type(error).__name__}: {error}).", err=True)
-        print_wrapped("`fcpair log` shows what was finished; `fcpair --debug ...` shows where it failed.", err=True)
-        print_wrapped("Please report this.", err=True)
+        terminal.print_wrapped(f"Error: fcpair itself failed ({type(error).__name__}: {error}).", err=True)
+        terminal.print_wrapped(
+            "`fcpair log` shows what was finished; `fcpair --debug ...` shows where it failed.", err=True
+        )
+        terminal.print_wrapped("Please report this.", err=True)
         return DEFECT
-    print_wrapped(f"Error: {message}", err=True)
+    terminal.print_wrapped(f"Error: {message}", err=True)
     return USAGE_OR_DATA
 
 

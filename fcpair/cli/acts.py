@@ -23,7 +23,7 @@ from fcpair.cli.options import (
     with_grid,
     with_study,
 )
-from fcpair.cli.output import print_run, progress, status_spinner, warn_of_simulated
+from fcpair.cli.output import print_note, print_run, progress, status_spinner
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import ANNOTATORS_HELP, Calibration, Import, Pair, Retrieve, Select, Simulate, Validate
@@ -52,7 +52,6 @@ class Act:
 examples_round = shared_option("--round", required=True, metavar="NAME", detail="Its models are shown the examples.")
 _FILE = click.argument("file", type=FILE)
 _NAME = click.argument("name")
-_RUN = click.argument("run", type=int)
 _EARLY = option("--early", is_flag=True, help="Go on without the answers that are still open.")
 _WITHDRAW = """Withdraw all {what} of a file that was imported by mistake.
 
@@ -62,11 +61,11 @@ RUN is the number that the import printed; `fcpair log` has it too. {its}
 Example:
   fcpair {example}
 """
+_WITHDRAW_VERDICTS = "Its verdicts stay on record as withdrawn, and their pairs are open again."
 _WITHDRAW_ANSWERS = (
     "Its answers stay on record as withdrawn, and what was answered is open again, so that the right file can be "
     "imported. Simulated answers can be withdrawn in the same way."
 )
-_WITHDRAW_VERDICTS = "Its verdicts stay on record as withdrawn, and their pairs are open again."
 
 ACTS = {
     "import": Act(
@@ -189,7 +188,7 @@ ACTS = {
         """,
         Simulate,
         working="simulating",
-        then=warn_of_simulated,
+        then=lambda grid: print_note(grid.desk.simulated_note),
     ),
     "people qualify": Act(
         "save.qualification",
@@ -264,7 +263,7 @@ ACTS = {
         f"{group} withdraw": Act(
             "withdraw",
             _WITHDRAW.format(what=what, its=its, example=f"{group} withdraw 12{grid}"),
-            options=(_RUN,),
+            options=(click.argument("run", type=int),),
             also={"kind": kind},
         )
         for group, kind, what, its, grid in (
@@ -321,10 +320,11 @@ def make_command(words: str) -> click.Command:
             options = []
             if act.params:
                 own = {name: arguments.pop(name) for name in act.without}
-                said = arguments.pop("said") | {name: value for name, value in own.items() if value is not None}
-                options.append(target.recipe_options(act.params, more=arguments.get("more", False), **said))
-            more = {"progress": report} if act.counted else {}
-            run = attrgetter(act.method)(target)(*options, **arguments, **act.also, **more)
+                given = arguments.pop("said") | {name: value for name, value in own.items() if value is not None}
+                options.append(target.recipe_options(act.params, more=arguments.get("more", False), **given))
+            if act.counted:
+                arguments["progress"] = report
+            run = attrgetter(act.method)(target)(*options, **arguments, **act.also)
         print_run(run)
         if act.then:
             act.then(target)

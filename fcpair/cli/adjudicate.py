@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import answer_files
 from fcpair.cli.options import (
     FILE,
     PATH,
@@ -57,10 +58,8 @@ class Dialogue:
         first = [(key, code) for code in self._question.definite for key in self._question.keys[code][:1]]
         keys = {key: self._question[code] for key, code in first if len(key) == 1}
         self._choices = keys if len(keys) == len(self._question.definite) else {}
-        self._facts = grid.facts
         self._agenda = grid.desk.agenda(by, order=order)
-        self._queue = list(self._agenda.pairs)
-        self._position = 0
+        self._queue, self._position = list(self._agenda.pairs), 0
         self._shown_id, self._note = 0, ""  # the pair that is asked about, and what has been noted there
         self._last_message = ""  # of what has changed since it was shown
         self._decided: list[int] = []
@@ -102,9 +101,9 @@ class Dialogue:
             return True
 
     def _show_conflict(self, conflict: ConflictCase) -> None:
-        width = min(WIDTH, screen_width())
+        width, facts = min(WIDTH, screen_width()), self._grid.facts
         lines = ["", "─" * width, f"pair {conflict.cell_id} · {self._position + 1} of {len(self._queue)}", ""]
-        for name, text in ((self._facts["hs_name"], conflict.hs.body), (self._facts["cn_name"], conflict.cn.body)):
+        for name, text in ((facts["hs_name"], conflict.hs.body), (facts["cn_name"], conflict.cn.body)):
             lines += [*wrap_text(f"{name}:", width), *_indent(text, width), ""]
         for answer in conflict.answers:
             lines += _indent(f"{answer.label}{f'  ({answer.note})' if answer.note else ''}", width)
@@ -157,8 +156,7 @@ class Dialogue:
         self._grid.decide(conflict.cell_id, outcome, by=self._by, note=self._note, seen=conflict)
         print_raw(f"→ {name}{f' ({self._note})' if self._note else ''}")
         self._decided.append(conflict.cell_id)
-        self._note = ""
-        self._position += 1
+        self._note, self._position = "", self._position + 1
 
     def _undo(self) -> None:
         if not self._decided:
@@ -273,23 +271,19 @@ def adjudicate(grid: Grid, said: dict[str, Any], **arguments: Any) -> None:
 
 
 def _request_decisions(grid: Grid, path: Path, *, dry_run: bool) -> None:
-    from fcpair.files.answers.answer_files import read_pair_numbers
-
-    pairs = read_pair_numbers(path)
+    pairs = answer_files.read_pair_numbers(path)
     if dry_run:
         counts = grid.desk.forecast_decision_requests(pairs).counts
         print_receipt(f"would be: {format_counts(counts)}", counts)
-        return
-    print_run(grid.request_decisions(pairs), path)
+    else:
+        print_run(grid.request_decisions(pairs), path)
 
 
 def _compare_policy(grid: Grid, options: Adjudicate) -> None:
     result = grid.desk.adjudicate_dry_run(options)
     same = f"{result.standing:,} current decisions; {result.n_same:,} of {result.compared:,} compared are the same"
-    data = {
-        **{"would_be": result.counts, "standing": result.standing, "compared": result.compared, "same": result.n_same},
-        **{name: list(getattr(result, name)) for name in ("different", "reopened")},
-    }
+    data = {"would_be": result.counts, "standing": result.standing, "compared": result.compared, "same": result.n_same}
+    data |= {name: list(getattr(result, name)) for name in ("different", "reopened")}
     print_receipt(f"would be: {format_counts(result.counts)}\n{same}", data, print_wrapped)
     for what, pairs in (("different", result.different), ("to be reopened", result.reopened)):
         if pairs:

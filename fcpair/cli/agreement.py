@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import tabular
 from fcpair.cli.options import (
     PATH,
     effective_params,
@@ -18,20 +20,6 @@ from fcpair.cli.options import (
     seed_option,
     shared_option,
     with_grid,
-)
-from fcpair.cli.output import (
-    FIGURE_COLUMNS,
-    Table,
-    emit,
-    figure_row,
-    figure_table,
-    footnotes,
-    other_options_notes,
-    print_message,
-    print_note,
-    remarks,
-    status_spinner,
-    table_of,
 )
 from fcpair.cli.terminal import Cell
 from fcpair.params import Agree
@@ -69,81 +57,72 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
       fcpair agreement --format json
     """
     named, name = name, name or grid.desk.round_of_blocks(options)
-    with status_spinner("measuring agreement"):
+    with output.status_spinner("measuring agreement"):
         blocks = grid.agreement(options, round=name) if name else ()
         measured = None if name else grid.agreement(options)
     data = measured.as_dict() if measured else {"round": name, "blocks": [block.as_dict() for block in blocks]}
     shown = [(_tables(measured), _rows(measured))] if measured else [*map(_show_block, blocks)]
     tables, rows = [table for part, _ in shown for table in part], [row for _, part in shown for row in part]
-    emit(form, data, tables, rows, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
+    output.emit(form, data, tables, rows, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     cautions = [*measured.cautions] if measured else []
     for block in blocks:
         cautions += [f"{_name(block)}: {caution}" for caution in (block.agreement.cautions if block.agreement else ())]
     for caution in cautions if form == "table" else ():
-        print_message(f"Warning: {caution}.")
+        output.print_message(f"Warning: {caution}.")
     if named is None and not options.blocks:
-        print_note(*other_options_notes(grid, options))
+        output.print_note(*output.other_options_notes(grid, options))
 
 
 def _name(block: AgreementBlock) -> str:
     return ": ".join(filter(None, [block.part, block.of]))
 
 
-def _tables(measured: Agreement, heading: str = "") -> list[Table]:
+def _tables(measured: Agreement, heading: str = "") -> list[output.Table]:
     options = measured.options
     basis = (
         f"Agreement: {measured.n_labels:,} labels on {measured.n_pairs:,} pairs, {measured.n_overlapped:,} with two or "
         f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.indefinite}\n"
         f"{100 * options.level:g} % intervals for {measured.interval_scope}"
     )
+    tables = [output.figure_table(heading + basis, (*measured.pooled, *measured.summary))]
     # Every two annotators on the classes of the question, and, where there are any, on bins.
-    kinds = [("", measured.subsets)]
-    if measured.bins:
-        kinds.append((f" on bins {', '.join(measured.bins)}, unweighted,", measured.on_bins))
-    return [figure_table(heading + basis, (*measured.pooled, *measured.summary))] + [
-        Table(
-            f"Cohen's kappa{on} of every two annotators; intervals for {measured.sides.new_texts}, the same two",
-            SUBSET_COLUMNS,
-            [
-                (
-                    " and ".join(subset.annotators),
-                    subset.n,
-                    subset.raw_agreement,
-                    subset.kappa.value,
-                    subset.kappa_se,
-                    *subset.kappa.ends,
-                )
-                for subset in subsets
-            ],
-            footnotes({" and ".join(subset.annotators): remarks(subset.kappa) for subset in subsets}),
-        )
-        for on, subsets in kinds
-    ]
+    on_bins = [(f" on bins {', '.join(measured.bins)}, unweighted,", measured.on_bins)] if measured.bins else []
+    for on, subsets in (("", measured.subsets), *on_bins):
+        title = f"Cohen's kappa{on} of every two annotators; intervals for {measured.sides.new_texts}, the same two"
+        rows = [
+            (names, of.n, of.raw_agreement, of.kappa.value, of.kappa_se, *of.kappa.ends)
+            for names, of in ((" and ".join(subset.annotators), subset) for subset in subsets)
+        ]
+        notes = output.footnotes({" and ".join(subset.annotators): output.remarks(subset.kappa) for subset in subsets})
+        tables.append(output.Table(title, SUBSET_COLUMNS, rows, notes))
+    return tables
 
 
 def _rows(measured: Agreement) -> list[dict[str, Cell]]:
-    figures = [figure_row(figure) for figure in (*measured.pooled, *measured.summary)]
+    figures = [output.figure_row(figure) for figure in (*measured.pooled, *measured.summary)]
     figures += [
-        figure_row(subset.kappa) | {"figure": f"{subset.kappa.name}, {' and '.join(subset.annotators)}"}
+        output.figure_row(subset.kappa) | {"figure": f"{subset.kappa.name}, {' and '.join(subset.annotators)}"}
         for subset in (*measured.subsets, *measured.on_bins)
     ]
     return [{**row, "cautions": "; ".join(measured.cautions)} for row in figures]
 
 
-def _show_block(block: AgreementBlock) -> tuple[list[Table], list[dict[str, Cell]]]:
+def _show_block(block: AgreementBlock) -> tuple[list[output.Table], list[dict[str, Cell]]]:
     """The tables of a block, under its name, and its rows; that of every two annotators only where there are two."""
     if block.agreement:
         tables, rows = _tables(block.agreement, f"{_name(block)}\n"), _rows(block.agreement)
         tables = tables if block.agreement.subsets else tables[:1]
     else:
         undefined = Figure("agreement", None, 0, undefined=block.undefined)
-        tables = [table_of(_name(block), [figure_row(undefined)], FIGURE_COLUMNS[:-1], [remarks(undefined)])]
-        rows = [{**figure_row(undefined), "cautions": ""}]
+        tables = [
+            output.table_of(
+                _name(block), [output.figure_row(undefined)], output.FIGURE_COLUMNS[:-1], [output.remarks(undefined)]
+            )
+        ]
+        rows = [{**output.figure_row(undefined), "cautions": ""}]
     return tables, [{"part": block.part, "of": block.of, **row} for row in rows]
 
 
-MOST_DOUBTFUL = 10  # pairs that are printed for people
-HARDEST = "people decide the pairs on which labels differ, which are the hardest"
 CHECKS = ("model", "against", "n", "right", "low", "high", "tied pairs")
 
 
@@ -176,22 +155,22 @@ def aggregate(grid: Grid, models: tuple[str, ...], name: str | None, out: Path |
       fcpair aggregate --label-model majority --label-model dawid-skene --out probabilities.csv
       fcpair aggregate --grid rate --round rate --format json
     """
-    from fcpair.files.tables.tabular import check_suffix, write_table
-
     if out is not None:
-        check_suffix(out)
-    with status_spinner("fitting label models"):
+        tabular.check_suffix(out)
+    with output.status_spinner("fitting label models"):
         aggregation = grid.aggregate(models, round=name, seed=seed)
     rows, sampled = [*_figure_rows(aggregation)], grid.sample_size
-    emit(form, aggregation, _model_tables(aggregation), rows, simulated=grid.desk.simulated_note, sampled=sampled)
+    output.emit(
+        form, aggregation, _model_tables(aggregation), rows, simulated=grid.desk.simulated_note, sampled=sampled
+    )
     for caution in aggregation.cautions if form != "json" else ():
-        print_message(f"Warning: {caution}.")
+        output.print_message(f"Warning: {caution}.")
     if out is not None:
-        write_table(aggregation.to_frame(), out)
-        print_message(f"{out}: {aggregation.n_pairs:,} pairs.")
+        tabular.write_table(aggregation.to_frame(), out)
+        output.print_message(f"{out}: {aggregation.n_pairs:,} pairs.")
 
 
-def _model_tables(aggregation: Aggregation) -> Iterator[Table]:
+def _model_tables(aggregation: Aggregation) -> Iterator[output.Table]:
     left_out = f", {aggregation.n_left_out:,} pairs have no definite label" if aggregation.n_left_out else ""
     title = (
         f"Label models: {aggregation.n_labels:,} definite labels by {aggregation.n_people:,} people on "
@@ -203,10 +182,11 @@ def _model_tables(aggregation: Aggregation) -> Iterator[Table]:
         name = f"{model.model}, {model.steps:,} steps" if model.steps else model.model
         for figure in model.checks:
             checks.append([name, figure.name, figure.n, figure.value, figure.low, figure.high, model.n_tied])
-            notes[f"{model.model}, {figure.name}"] = remarks(figure)
+            notes[f"{model.model}, {figure.name}"] = output.remarks(figure)
         if not model.checks:  # a round on which no decision rests
             checks.append([name, "", *[None] * 4, model.n_tied])
-    yield Table(title, CHECKS, checks, [*footnotes(notes), HARDEST])
+    notes_below = [*output.footnotes(notes), "people decide the pairs on which labels differ, which are the hardest"]
+    yield output.Table(title, CHECKS, checks, notes_below)
     for model in aggregation.models:
         rows: list[list[Cell]] = [
             [person.person, true, f"{sum(expected):.1f}", *(shares or [None] * len(model.classes))]
@@ -216,17 +196,16 @@ def _model_tables(aggregation: Aggregation) -> Iterator[Table]:
         few = dict.fromkeys(str(row["note"]) for row in model.person_rows() if row["note"])
         title = f"{model.model}: share of each label by class, on pairs that somebody else labelled too"
         columns = ("person", "true class", "labels", *(f"says {name}" for name in model.classes))
-        yield Table(title, columns, rows, list(few))
-    chosen = {model.model: model for model in aggregation.models}
-    shown = chosen.get(DAWID_SKENE, aggregation.models[-1])
+        yield output.Table(title, columns, rows, list(few))
+    shown = next((model for model in aggregation.models if model.model == DAWID_SKENE), aggregation.models[-1])
     doubts: list[list[Cell]] = [
         [row["pair"], row["n_labels"], row["label"] or f"tie: {row['tied']}", row["doubt"]]
         + [row[f"p_{name}"] for name in shown.classes]
-        for row in sorted(shown.rows(), key=lambda row: (-row["doubt"], row["pair"]))[:MOST_DOUBTFUL]
+        for row in sorted(shown.rows(), key=lambda row: (-row["doubt"], row["pair"]))[:10]
     ]
     columns = ("pair", "labels", "class", "doubt", *(f"p {name}" for name in shown.classes))
     title = f"{shown.model}: the pairs in most doubt"
-    yield Table(title, columns, doubts, n=len(shown.pairs), all_rows="`--out` has all")
+    yield output.Table(title, columns, doubts, n=len(shown.pairs), all_rows="`--out` has all")
 
 
 def _figure_rows(aggregation: Aggregation) -> Iterator[dict[str, Cell]]:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli import output
 from fcpair.cli.acts import add_acts, examples_round
-from fcpair.cli.given_options import Command, take_effect
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     FOLDER,
     PATH,
@@ -24,24 +25,6 @@ from fcpair.cli.options import (
     supersede_option,
     with_grid,
 )
-from fcpair.cli.output import (
-    Table,
-    emit,
-    footnotes,
-    for_each_file,
-    note_writing,
-    print_frame,
-    print_message,
-    print_note,
-    print_receipt,
-    print_rows,
-    print_run,
-    progress,
-    remarks,
-    status_spinner,
-    warn_of_simulated,
-    write_rows,
-)
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SHEET_FORMATS
 from fcpair.files.exchange.catalogue import TOOLS
@@ -50,8 +33,6 @@ from fcpair.round_options import ROW
 from fcpair.work_records import KeepReason, OldSheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fcpair.grid import Grid
     from fcpair.records import RunRecord
 
@@ -83,32 +64,42 @@ def answers() -> None:
     """
 
 
-class _Door(NamedTuple):
-    """A group of these commands: its name, its layout, and how its examples name a round."""
-
-    group: str
-    layout: str
-    example: str
-
-
-def _layout_option(door: _Door) -> Callable[[Command], Command]:
-    return shared_option(
-        "--layout",
-        choices=(CELLS, PAIRS),
-        default=door.layout,
-        detail="Cells, with a column for each question, or pairs, with the labels of the round that counts.",
-    )
-
-
 def _check_round(layout: str, name: str | None) -> None:
     if layout != CELLS and name is not None:
         raise InputError(f"labels of pairs are those of the round that counts; omit --round, or choose `{CELLS}`")
 
 
-def _sheets(door: _Door) -> click.Command:
+def _add_commands(group: click.Group, usual: str, example: str) -> None:
+    """Give a group the commands of both, with its `usual` layout, and how its examples name a round."""
+    layout_option = shared_option(
+        "--layout",
+        choices=(CELLS, PAIRS),
+        default=usual,
+        detail="Cells, with a column for each question, or pairs, with the labels of the round that counts.",
+    )
+    add_acts(group)
+
+    @group.command(
+        help=f"""Write what each person has open in a round as a sheet to fill in.
+
+    Each row is about one cell, with an empty column for each question of the round (`answer` where it has one), which
+    takes what a person would write there; `skip` skips the cell. For pairs, the column `label` takes a code or a name
+    of the label scheme, or `skip`. A round that edits shows the text in the column `original`. A file with answers in
+    it is never overwritten.
+
+    For an annotation tool, the new folder has the items of each person, a configuration, and a README.md that says how
+    to start the tool.
+
+    \b
+    Example:
+      fcpair {group.name} sheets sheets/{example}
+      fcpair {group.name} sheets sheets/{example} --sheet-format xlsx
+      fcpair {group.name} sheets project/{example} --sheet-format label-studio
+    """
+    )
     @click.argument("folder", type=FOLDER)
     @round_option
-    @_layout_option(door)
+    @layout_option
     @shared_option(
         "--sheet-format",
         "form",
@@ -121,36 +112,35 @@ def _sheets(door: _Door) -> click.Command:
         if form in TOOLS:
             for person, n in grid.write_project(folder, form, name).items():
                 data = {"file": str(folder), "person": person, layout: n}
-                print_receipt(f"{folder}: {n:,} {layout} of {person}", data)
-            print_message(f"{folder / 'README.md'} says how to start {TOOLS[form].title} with it.")
-            return
-        is_cells = layout == CELLS
-        written = grid.sheets.write_answers(folder, name, form) if is_cells else grid.sheets.write_labels(folder, form)
-        old = grid.sheets.old_answers(folder, name) if is_cells else grid.sheets.old(folder)
-        options = f" --grid {grid.grid.name}{f' --round {name}' if name else ''}" if is_cells else ""
-        command = f"fcpair {'answers' if is_cells else 'labels'} import"
-        report_sheets(folder, form, layout, written, old, command, options)
+                output.print_receipt(f"{folder}: {n:,} {layout} of {person}", data)
+            output.print_message(f"{folder / 'README.md'} says how to start {TOOLS[form].title} with it.")
+        elif layout == CELLS:
+            written = grid.sheets.write_answers(folder, name, form)
+            options = f" --grid {grid.grid.name}{f' --round {name}' if name else ''}"
+            old = grid.sheets.old_answers(folder, name)
+            report_sheets(folder, form, layout, written, old, "fcpair answers import", options)
+        else:
+            written = grid.sheets.write_labels(folder, form)
+            report_sheets(folder, form, layout, written, grid.sheets.old(folder), "fcpair labels import")
 
-    help_text = f"""Write what each person has open in a round as a sheet to fill in.
+    @group.command(
+        "import",
+        help=f"""Record the answers of files in a round, each file whole or not at all.
 
-    Each row is about one cell, with an empty column for each question of the round (`answer` where it has one), which
-    takes what a person would write there; `skip` skips the cell. For pairs, the column `label` takes a code or a name
-    of the label scheme, or `skip`. A round that edits shows the text in the column `original`. A file with answers in
-    it is never overwritten.
+    A table of cells has the columns `cell` (or `row` and `column`), `by` and one for each question; one of pairs has
+    `pair` (or `hs` and `cn`), `annotator` and `label`. `skipped` (of cells), `seconds`, `time` and `note` are optional.
+    Rows without an answer are left out.
 
-    For an annotation tool, the new folder has the items of each person, a configuration, and a README.md that says how
-    to start the tool.
+    An export of an annotation tool is a file, a zip file or a folder. What it lacks, such as skips, is printed first.
 
     \b
     Example:
-      fcpair {door.group} sheets sheets/{door.example}
-      fcpair {door.group} sheets sheets/{door.example} --sheet-format xlsx
-      fcpair {door.group} sheets project/{door.example} --sheet-format label-studio
-    """
-    return click.command("sheets", help=help_text)(sheets)
-
-
-def _import(door: _Door) -> click.Command:
+      fcpair {group.name} import sheets/*.csv{example}
+      fcpair {group.name} import corrected.csv{example} --supersede
+      fcpair {group.name} import bronze_partition_df.csv --reader fc-conan
+      fcpair {group.name} import project-1.json{example} --reader label-studio --people people.csv
+    """,
+    )
     @take_effect("--people", only_with=tuple(f"--reader {tool}" for tool in TOOLS))
     @take_effect("--supersede", not_with=f"--reader {PUBLISHED}")
     @click.argument("paths", nargs=-1, required=True, type=PATH)
@@ -158,7 +148,7 @@ def _import(door: _Door) -> click.Command:
     @shared_option(
         "--reader",
         choices=(CELLS, PAIRS, PUBLISHED, *TOOLS),
-        default=door.layout,
+        default=usual,
         detail="A table of cells or of pairs (a filled-in sheet is one), a published FC-CONAN partition, or what an "
         "annotation tool exports.",
     )
@@ -177,9 +167,9 @@ def _import(door: _Door) -> click.Command:
         _check_round(CELLS if reader in TOOLS else reader, name)
 
         def record(path: Path) -> RunRecord:
-            with status_spinner(f"recording {path}"):
+            with output.status_spinner(f"recording {path}"):
                 if reader in TOOLS:
-                    more: dict[str, Any] = {"people": people, "announce": print_note}
+                    more: dict[str, Any] = {"people": people, "announce": output.print_note}
                     return grid.import_export(path, reader, name, supersede=supersede, **more)
                 if reader == PUBLISHED:
                     return grid.import_published(path)
@@ -187,29 +177,23 @@ def _import(door: _Door) -> click.Command:
                     return grid.import_labels(path, supersede=supersede)
                 return grid.import_answers(path, name, supersede=supersede)
 
-        for_each_file(paths, record)
+        output.for_each_file(paths, record)
 
-    help_text = f"""Record the answers of files in a round, each file whole or not at all.
+    @group.command(
+        help=f"""Write the answers of a round.
 
-    A table of cells has the columns `cell` (or `row` and `column`), `by` and one for each question; one of pairs has
-    `pair` (or `hs` and `cn`), `annotator` and `label`. `skipped` (of cells), `seconds`, `time` and `note` are optional.
-    Rows without an answer are left out.
-
-    An export of an annotation tool is a file, a zip file or a folder. What it lacks, such as skips, is printed first.
+    There is a row for each person's current answer on each cell, and a column for each question, with the answer as
+    people read it; a skipped cell has none. For pairs, there is a row for each person's current label, skips included,
+    with its origin.
 
     \b
     Example:
-      fcpair {door.group} import sheets/*.csv{door.example}
-      fcpair {door.group} import corrected.csv{door.example} --supersede
-      fcpair {door.group} import bronze_partition_df.csv --reader fc-conan
-      fcpair {door.group} import project-1.json{door.example} --reader label-studio --people people.csv
+      fcpair {group.name} export{example} --out {group.name}.csv
+      fcpair {group.name} export{example} --out {group.name}.jsonl
     """
-    return click.command("import", help=help_text)(import_)
-
-
-def _export(door: _Door) -> click.Command:
+    )
     @round_option
-    @_layout_option(door)
+    @layout_option
     @option("--known", is_flag=True, help="Also write answers to known pairs, marked in a column `known`.")
     @shared_option("--out", required=True, type=PATH, detail="A .csv, .jsonl or .parquet file.")
     @with_grid
@@ -220,21 +204,8 @@ def _export(door: _Door) -> click.Command:
             raise StageError("there are no labels yet; run `fcpair labels import` or `fcpair simulate`")
         if rows.empty:
             raise StageError("nothing has been answered in this round yet")
-        warn_of_simulated(grid)
-        write_rows(rows, out, "answers")
-
-    help_text = f"""Write the answers of a round.
-
-    There is a row for each person's current answer on each cell, and a column for each question, with the answer as
-    people read it; a skipped cell has none. For pairs, there is a row for each person's current label, skips included,
-    with its origin.
-
-    \b
-    Example:
-      fcpair {door.group} export{door.example} --out {door.group}.csv
-      fcpair {door.group} export{door.example} --out {door.group}.jsonl
-    """
-    return click.command("export", help=help_text)(export)
+        output.print_note(grid.desk.simulated_note)
+        output.write_rows(rows, out, "answers")
 
 
 def report_sheets(
@@ -243,7 +214,7 @@ def report_sheets(
     """Print which sheets were written, and which were kept, or are not needed; `command` takes them in."""
     for person, rows in written.items():
         path = f"{folder / person}.{form}"
-        print_receipt(f"{path}: {rows:,} {unit}", {"file": path, "person": person, unit: rows})
+        output.print_receipt(f"{path}: {rows:,} {unit}", {"file": path, "person": person, unit: rows})
     for sheet in old:
         import_ = f"`{command} {sheet.path}{options}`"
         advice: dict[KeepReason | None, str] = {
@@ -252,13 +223,15 @@ def report_sheets(
         }
         about = f"{sheet.path}: {sheet.person} has"
         if sheet.left:
-            print_message(f"{about} left; the open work on this sheet was reassigned to others")
+            output.print_message(f"{about} left; the open work on this sheet was reassigned to others")
         elif sheet.passed_on:
-            print_message(f"{about} nothing open any more; what was taken back was reassigned to others")
+            output.print_message(f"{about} nothing open any more; what was taken back was reassigned to others")
         elif sheet.open:
             missing = "" if sheet.person in written else f"; a new one would have {sheet.open:,} open {unit}"
             first = advice.get(sheet.kept, "Move it away")
-            print_message(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
+            output.print_message(
+                f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder"
+            )
 
 
 @answers.command()
@@ -274,7 +247,7 @@ def refusals(grid: Grid, name: str | None, form: str) -> None:
     Example:
       fcpair answers refusals --grid write --format csv
     """
-    print_frame(form, "Refused texts", grid.refusals(name))
+    output.print_frame(form, "Refused texts", grid.refusals(name))
 
 
 @answers.command()
@@ -293,13 +266,11 @@ def replies(grid: Grid, name: str, out: Path) -> None:
     rows = grid.replies(name)
     if rows.empty:
         raise StageError(f"no model has replied in round `{name}`; `fcpair generate` asks them")
-    write_rows(rows, out, "replies")
+    output.write_rows(rows, out, "replies")
 
 
-for _group, _door in ((labels, _Door("labels", PAIRS, "")), (answers, _Door("answers", CELLS, " --grid write"))):
-    add_acts(_group)
-    for _make in (_sheets, _import, _export):
-        _group.add_command(_make(_door))
+_add_commands(labels, PAIRS, "")
+_add_commands(answers, CELLS, " --grid write")
 
 
 CURATION_COLUMNS = ("source", "n", "accepted", "edited", "rejected", "words_changed", "characters_changed")
@@ -344,12 +315,12 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
         columns = [column for column in rows[0] if column != "undefined"]
         unknown = [model for model, estimate in estimates if estimate.undefined]
         notes = [*NOTES, *([f"undefined for {', '.join(unknown)}: {LENGTH_UNKNOWN}."] if unknown else [])]
-        print_rows(form, "What models would be asked", rows, columns, notes)
+        output.print_rows(form, "What models would be asked", rows, columns, notes)
         return
-    note_writing()
-    with progress("asking") as report:
+    output.note_writing()
+    with output.progress("asking") as report:
         run = grid.generate(name, progress=report)
-    print_run(run)
+    output.print_run(run)
 
 
 @click.command()
@@ -367,21 +338,21 @@ def curation(grid: Grid, name: str | None, form: str) -> None:
       fcpair curation --grid replies
       fcpair curation --grid replies --round curate --format csv
     """
-    with status_spinner("comparing texts"):
+    with output.status_spinner("comparing texts"):
         measured = grid.curation(name)
     all_curated = (*measured.sources, measured.all)
     subject = "the rows" if measured.edits == ROW else f"the texts of round {measured.edits}"
     title = f"Round {measured.round}: what was done with {subject}"
     notes = ["words and characters changed: the mean of the edited ones"]
-    notes += footnotes({curated.source: remarks(curated.words_changed) for curated in all_curated})
+    notes += output.footnotes({curated.source: output.remarks(curated.words_changed) for curated in all_curated})
     if measured.lost:
         notes.append(f"{measured.lost:,} more answers are about a text that was empty, or was withdrawn since")
     rows = [[row[name] for name in CURATION_COLUMNS] for row in measured.rows()]
-    tables = [Table(title, [name.replace("_", " ") for name in CURATION_COLUMNS], rows, notes)]
+    tables = [output.Table(title, [name.replace("_", " ") for name in CURATION_COLUMNS], rows, notes)]
     if measured.all.rejected:
         rejected = [(curated.source, reason, n) for curated in all_curated for reason, n in curated.reasons.items()]
-        tables.append(Table("Why texts were rejected", ("source", "reason", "n"), rejected))
-    emit(form, measured, tables, simulated=grid.desk.simulated_note)
+        tables.append(output.Table("Why texts were rejected", ("source", "reason", "n"), rejected))
+    output.emit(form, measured, tables, simulated=grid.desk.simulated_note)
 
 
 @click.group()
@@ -412,9 +383,8 @@ def list_(grid: Grid, round: str, form: str) -> None:
     Example:
       fcpair examples list --grid replies --round propose --format csv
     """
-    frame = _load_examples(grid, round)
-    print_frame(form, f"Examples of round {round}", frame)
-    warn_of_simulated(grid)
+    output.print_frame(form, f"Examples of round {round}", _load_examples(grid, round))
+    output.print_note(grid.desk.simulated_note)
 
 
 @examples.command()
@@ -434,8 +404,8 @@ def sheet(grid: Grid, out: Path, round: str) -> None:
     frame = _load_examples(grid, round)
     if out.exists():
         raise InputError(f"{out}: exists already and may hold reviews; move it away, or name another file")
-    warn_of_simulated(grid)
-    write_rows(frame, out, "examples")
+    output.print_note(grid.desk.simulated_note)
+    output.write_rows(frame, out, "examples")
 
 
 @examples.command()
@@ -452,7 +422,7 @@ def review(grid: Grid, path: Path, round: str) -> None:
     Example:
       fcpair examples review examples.csv --grid replies --round propose
     """
-    print_run(grid.review_examples(round, path), path)
+    output.print_run(grid.review_examples(round, path), path)
 
 
 def _load_examples(grid: Grid, round: str) -> pd.DataFrame:

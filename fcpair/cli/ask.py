@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import plots, studies, tabular
 from fcpair.cli.options import (
     PATH,
     FigureFolder,
@@ -106,18 +107,17 @@ def import_(
       fcpair ask import statements.csv --part 50 --question "Have you heard this?" --question "Do you believe it?"
     """
     from fcpair.stages.survey import SUGGEST, survey_plans
-    from fcpair.study import Study
 
     options: dict[str, Any] = {"part": part, "as_list": listed, "suggest": SUGGEST if suggest is None else suggest}
     choice_names = [name.strip() for name in answers.split(",")]
     plans = survey_plans(grid, file, questions, answers=choice_names, seed=seed, **options)
-    if Study.exists(study):
+    if studies.Study.exists(study):
         if title != Setup().title:
             raise click.UsageError("--title has no effect on a study that exists already; omit it")
-        opened = close_at_end(Study(study))
+        opened = close_at_end(studies.Study(study))
         runs = opened.import_survey(plans)
     else:
-        opened = close_at_end(Study.create(study, Setup(title=title), grids=plans))
+        opened = close_at_end(studies.Study.create(study, Setup(title=title), grids=plans))
         try:
             runs = [opened.grid(plan.name).pair() for plan in plans]
         except BaseException:
@@ -214,7 +214,6 @@ def results(
       fcpair ask results --keep "believed > 0.60" --out kept.csv --figures figures
       fcpair ask results answers.csv --statement text --question-column asked --person id --answer said --format json
     """
-    from fcpair.files.tables.tabular import plain_rows, write_table
     from fcpair.stages import survey as surveys
     from fcpair.stages.stats.intervals import LEVEL
 
@@ -237,14 +236,12 @@ def results(
     if out is not None:
         chosen = statements.loc[statements["verdict"] == "kept", ["statement", *surveys.KEPT_COLUMNS]]
         kept = survey.statements.merge(chosen, on="statement")
-        write_table(kept, out)
+        tabular.write_table(kept, out)
         print_message(f"{out}: {len(kept):,} of {survey.given['statement'].nunique():,} statements")
     if figures is not None:
-        from fcpair.report.figures.plots import of_survey
-
-        write_figures(figures, of_survey(statements, rule, simulated))
+        write_figures(figures, plots.of_survey(statements, rule, simulated))
     people = int(survey.given["person"].nunique())
-    error, rows = surveys.margin_of_error(people, population), [*plain_rows(statements)]
+    error, rows = surveys.margin_of_error(people, population), [*tabular.plain_rows(statements)]
     needed = surveys.sample_size(margin, population) if margin is not None else None
     data = {
         **{"place": place, "people": people, "population": population, "margin": error},
@@ -338,17 +335,18 @@ def groups(
       fcpair groups labels.csv --item pair --annotator by --labels label --by gender
       fcpair groups --grid survey --by Gender --format json
     """
-    from fcpair.files.tables.tabular import LINE, place_of, read_table
     from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS, compare_annotator_groups
 
     if file is not None:
         if not (all(columns.values()) and label and by):
             raise InputError("name the columns of the file with `--item`, `--annotator`, `--labels` and `--by`")
         named = {"label": label, **columns}
-        table = read_table(file, [*(str(named[name]) for name in ("item", "annotator", "label")), *by])
-        labels = table[list(by)].assign(**{name: table[column] for name, column in named.items()}, line=table[LINE])
+        table = tabular.read_table(file, [*(str(named[name]) for name in ("item", "annotator", "label")), *by])
+        labels = table[list(by)].assign(
+            **{name: table[column] for name, column in named.items()}, line=table[tabular.LINE]
+        )
         labels = labels[labels["label"] != ""].reset_index(drop=True)
-        labels.attrs["place"] = place_of(table)
+        labels.attrs["place"] = tabular.place_of(table)
         with status_spinner("comparing groups"):
             compared = compare_annotator_groups(labels, by, seed=seed, mixed=mixed)
         place, simulated, question, exploratory = str(file), None, label, {}
@@ -359,9 +357,7 @@ def groups(
         place, simulated = f"{place}, round {found.round}", found.simulated
         compared, question, exploratory = found.compared, found.question, found.exploratory
     if figures is not None:
-        from fcpair.report.figures.plots import of_groups
-
-        write_figures(figures, of_groups(compared, simulated))
+        write_figures(figures, plots.of_groups(compared, simulated))
     data = {
         **{"place": place, "label": question, "groups": [*map(asdict, compared)]},
         **{"exploratory": exploratory, "methods": METHODS, "note": ASSOCIATION},

@@ -11,6 +11,7 @@ import click
 
 from fcpair.cli.acts import add_acts
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import answer_files, plots, studies
 from fcpair.cli.options import (
     FILE,
     FOLDER,
@@ -88,15 +89,13 @@ def assign(
         raise click.UsageError("give --pairs-file with --more alone")
     if close and (more or redo or round_ is not None or said):
         raise click.UsageError("give --close alone")
-    from fcpair.files.answers.answer_files import read_pair_numbers
-
     with status_spinner("assigning pairs"):
         if close:
             run = grid.desk.close_open_assignment()
         elif round_:
             run = grid.assign_round(round_, redo=redo)
         else:
-            pairs = read_pair_numbers(pairs_file) if pairs_file else None
+            pairs = answer_files.read_pair_numbers(pairs_file) if pairs_file else None
             run = grid.assign(grid.recipe_options(Assign, more=more, **said), redo=redo, more=more, pairs=pairs)
     print_run(run)
 
@@ -192,9 +191,8 @@ def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
     """
     from fcpair.cli.answers import report_sheets
 
-    rows_by_person = grid.sheets.write_verdicts(folder, form)
-    old = grid.sheets.old(folder, checks=True)
-    report_sheets(folder, form, "pairs", rows_by_person, old, "fcpair validate import")
+    written = grid.sheets.write_verdicts(folder, form)
+    report_sheets(folder, form, "pairs", written, grid.sheets.old(folder, checks=True), "fcpair validate import")
 
 
 @validate.command("import")
@@ -215,8 +213,10 @@ def import_(grid: Grid, paths: tuple[Path, ...], supersede: bool) -> None:
 
 
 COSTS = ("overlap", "labels", "hours", "pairs each", "h each", "conflicts", "diamond", "gold")
-SHORT_NAMES = {"Krippendorff's ": "", "Fleiss' kappa, 2 labels": "Fleiss 2", "Fleiss' kappa, 3 labels": "Fleiss 3"}
-SHORT_NAMES |= {"Cohen's kappa of two": "kappa of two"}
+SHORT_NAMES = {
+    **{"Krippendorff's ": "", "Cohen's kappa of two": "kappa of two"},
+    **{f"Fleiss' kappa, {n} labels": f"Fleiss {n}" for n in (2, 3)},
+}
 
 
 @click.command()
@@ -259,11 +259,9 @@ def plan(
       fcpair plan --pilot pilot.csv --width 0.3 --save
       fcpair plan --power 0.8 --difference 0.05 --sd 0.2
     """
-    from fcpair.study import Study
-
     opened = None
-    if Study.exists(study):
-        opened = close_at_end(Study(study)).grid(grid)
+    if studies.Study.exists(study):
+        opened = close_at_end(studies.Study(study)).grid(grid)
     elif grid is not None:
         raise click.UsageError(f"--grid {grid} names a grid of a study, but there is none at {study}")
     if power is not None:
@@ -280,9 +278,7 @@ def plan(
         if form == "table":
             print_run(run)
     if figures is not None:
-        from fcpair.report.figures.plots import plan_figures
-
-        write_figures(figures, plan_figures(found))
+        write_figures(figures, plots.plan_figures(found))
     emit(form, found, _tables(found), simulated=opened.desk.simulated_note if opened else None)
     if form == "table" and found.next_step:
         print_message(f"{found.next_step[:1].upper()}{found.next_step[1:]}.")
@@ -292,14 +288,15 @@ def plan(
 
 
 def _plan_new(options: Plan, scheme: str) -> OverlapPlan:
-    from fcpair.files.answers.answer_files import read_pilot_labels
     from fcpair.stages.assignment.overlap_plan import plan_grid
     from fcpair.stages.questions.labels import read_labels
 
     if None in (options.hs, options.cn, options.annotators):
         raise click.UsageError("there is no study here: give --hs, --cn and --annotators, or name a study with --study")
     question = read_labels(scheme)
-    return plan_grid(options, question, read_pilot_labels(options.pilot, question) if options.pilot else None)
+    return plan_grid(
+        options, question, answer_files.read_pilot_labels(options.pilot, question) if options.pilot else None
+    )
 
 
 def _plan_power(grid: Grid | None, options: Power, form: str) -> None:
@@ -329,8 +326,7 @@ def _tables(found: OverlapPlan) -> Iterator[Table]:
     costs: list[list[Cell]] = []
     for rung in found.rungs:
         of, is_assigned = rung.expected, bool(found.assigned) and rung.overlap == found.assigned
-        marks = [*["*"] * (rung is found.recommended_rung), *["="] * is_assigned]
-        shares.append(" ".join([f"{rung.share:.4g}", *marks]))
+        shares.append(f"{rung.share:.4g}{' *' * (rung is found.recommended_rung)}{' =' * is_assigned}")
         hours = (f"{of.hours:.1f}", round(of.pairs_each), f"{of.hours_each:.1f}")
         costs.append([shares[-1], of.labels, *hours, *map(round, (of.conflicts, of.diamond, of.gold))])
     notes = [
@@ -345,12 +341,14 @@ def _tables(found: OverlapPlan) -> Iterator[Table]:
     yield Table(title, COSTS, costs, notes)
     widths = [{of.name: of for of in rung.widths} for rung in found.rungs]
     names = [name for name in widths[0] if any(of[name].width is not None for of in widths)]
-    yield Table(
-        f"Expected widths of the {100 * found.options.level:g} % intervals that `agreement` prints",
-        ("overlap", *map(_short, names)),
-        [[share, *(_cell(of[name]) for name in names)] for share, of in zip(shares, widths, strict=True)],
-        [*_undefined_notes(found), *found.basis, *_range_notes(found, figure), *found.advice],
-    )
+    rows = [[share, *(_cell(of[name]) for name in names)] for share, of in zip(shares, widths, strict=True)]
+    reasons: dict[str, dict[str, None]] = {}  # why figures have no width at some overlaps
+    for width in (width for rung in found.rungs for width in rung.widths if width.undefined):
+        reasons.setdefault(str(width.undefined), {})[_short(width.name)] = None
+    undefined = [f"{', '.join(of)}: no width where {reason}" for reason, of in reasons.items()]
+    notes = [*undefined, *found.basis, *_range_notes(found, figure), *found.advice]
+    title = f"Expected widths of the {100 * found.options.level:g} % intervals that `agreement` prints"
+    yield Table(title, ("overlap", *map(_short, names)), rows, notes)
 
 
 def _short(name: str) -> str:
@@ -364,17 +362,6 @@ def _cell(width: PredictedWidth) -> Cell:
     if width.width is None:
         return None
     return f"{width.width:.3f}" if width.low is None else f"{width.low:.2f} to {width.high:.2f}"
-
-
-def _undefined_notes(found: OverlapPlan) -> Iterator[str]:
-    """Yield why figures have no width at some overlaps."""
-    reasons: dict[str, dict[str, None]] = {}
-    for rung in found.rungs:
-        for width in rung.widths:
-            if width.undefined:
-                reasons.setdefault(width.undefined, {})[_short(width.name)] = None
-    for reason, names in reasons.items():
-        yield f"{', '.join(names)}: no width where {reason}"
 
 
 def _range_notes(found: OverlapPlan, figure: str) -> Iterator[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import plots, tabular
 from fcpair.cli.options import (
     PATH,
     FigureFolder,
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 
 SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
 READERS = ("bbq", "items", "lm-eval")
-UNREAD_SHOWN = 5
-TEMPLATES_SHOWN = 10
 ALL = "(mean over statements)"
 LIMIT = 100_000  # that of fcpair.bias.items
 LAYOUTS = ("table", "hf", "lm-eval")  # a table, and those of fcpair.files.surveys.items.item_files
@@ -135,7 +135,6 @@ def score(
     """
     from fcpair.bias import score_models
     from fcpair.files.surveys.items import read_survey
-    from fcpair.report.figures.plots import of_bias
     from fcpair.stages.survey import count_answers
 
     if files:
@@ -148,7 +147,7 @@ def score(
         place, simulated = [at], chosen_grid.desk.simulated_note
         scored = chosen_grid.score_bias(scheme, name, survey=people, question=question, smooth=smooth)
     if figures is not None:
-        write_figures(figures, of_bias(scored.scores, simulated))
+        write_figures(figures, plots.of_bias(scored.scores, simulated))
     answer = reading["answer"]
     answer_name = answer or ", ".join(reading["shares"]) or ", ".join(place)
     results: list[dict[str, Any]] = []
@@ -189,8 +188,7 @@ def _read_answers(
         return read_item_answers(files, answer, shares) if reader == "items" else read_lm_eval(files)
     if answer is None:
         raise InputError("name with `--answer` the field of the files that has the answers")
-    stereotyped = read_stereotyped(templates) if templates else None
-    return read_bbq(files, answer, stereotyped, strict_targets=strict_targets)
+    return read_bbq(files, answer, read_stereotyped(templates) if templates else None, strict_targets=strict_targets)
 
 
 COLUMNS = ("category", "value", "low", "high", "n", "templates")
@@ -200,18 +198,16 @@ def _tables(scored: ScoredAnswers, answer: str, read: Answers) -> list[Table]:
     """A table for each score, with its formula."""
     facts = scored.as_dict()
     tables: list[Table] = []
+    tied = f", {scored.n_tied:,} tied" if scored.n_tied else ""
     for name, entry in facts["scores"].items():
         figures = [figure for figure in scored.figures if figure.score == name]
         rows = [[of.category, of.value, of.low, of.high, of.n, of.n_templates] for of in figures]
-        title = f"{answer}: {name}"
-        if not tables:
-            tied = f", {scored.n_tied:,} tied" if scored.n_tied else ""
-            title = f"{answer}, {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable{tied}: {name}"
+        counts = "" if tables else f", {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable{tied}"
         remarks = [f"{of.category}: {of.note}" for of in figures if of.note]
         remarks += [f"{of.category}: without {of.n_tied:,} whose likeliest options tie" for of in figures if of.n_tied]
         undefined = _undefined_notes({of.category: of.undefined for of in figures})
         notes = [f"{entry['formula']} ({entry['source']})", *undefined, *dict.fromkeys(remarks)]
-        tables.append(Table(title, COLUMNS, rows, notes))
+        tables.append(Table(f"{answer}{counts}: {name}", COLUMNS, rows, notes))
     last = [f"low, high: {facts['level']:.0%} interval, {facts['interval']}", *_left_out_notes(read)]
     tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *last])
     return tables
@@ -223,18 +219,17 @@ def _undefined_notes(reasons: Mapping[str, str | None]) -> list[str]:
 
 def _left_out_notes(read: Answers) -> Iterator[str]:
     """Notes on what could not be read, and on items that have no option of the stereotyped group, or two."""
-    times = Counter(read.unread)
-    if times:
-        listed = [f"`{one}`" + (f" ({n:,} times)" if n > 1 else "") for one, n in times.most_common(UNREAD_SHOWN)]
-        yield f"unreadable: {', '.join(listed)}{', ...' * (len(times) > UNREAD_SHOWN)}"
+    if times := Counter(read.unread):
+        listed = [f"`{answer}`" + (f" ({n:,} times)" if n > 1 else "") for answer, n in times.most_common(5)]
+        yield f"unreadable: {', '.join(listed)}{', ...' * (len(times) > len(listed))}"
     kept, why = ("left out", "as") if read.strict_targets else ("kept", "though")
     for counts, options, rule in (
         (read.without_target, "no option is", "any group is the biased answer to their non-negative questions"),
         (read.two_targets, "two options are", "the first counts"),
     ):
         if counts:
-            listed = [f"{name} ({n:,})" for name, n in counts.items()]
-            shown = ", ".join(listed[:TEMPLATES_SHOWN]) + ", ..." * (len(listed) > TEMPLATES_SHOWN)
+            listed = [f"{name} ({n:,})" for name, n in islice(counts.items(), 10)]
+            shown = ", ".join(listed) + ", ..." * (len(counts) > len(listed))
             end = "" if read.strict_targets else f"; {rule}"
             yield f"{kept}, {why} {options} of the stereotyped group: {sum(counts.values()):,}, of {shown}{end}"
     if read.n_without_context:
@@ -275,16 +270,14 @@ def _rows_of_people(divergence: ModelDivergence) -> Iterator[dict[str, Cell]]:
     from fcpair.bias import BiasFigure
 
     name, no_ends = str(divergence.as_dict()["score"]), (None, None)
-    of_each = (
-        (BiasFigure(name, of.category, of.value, *no_ends, of.n, 0, 0, of.undefined, ""), {"statement": of.statement})
-        for of in divergence.statements
-    )
+    for of in divergence.statements:
+        figure = BiasFigure(name, of.category, of.value, *no_ends, of.n, 0, 0, of.undefined, "")
+        yield vars(figure) | {"n_templates": None, "statement": of.statement}
     remark = "the mean over n statements"
-    of_means: Iterator[tuple[BiasFigure, dict[str, str]]] = (
-        (BiasFigure(name, of.category or ALL, of.value, *no_ends, of.n_statements, 0, 0, of.undefined, remark), {})
-        for of in divergence.figures
-    )
-    return (vars(figure) | {"n_templates": None} | statement for figure, statement in (*of_each, *of_means))
+    for mean in divergence.figures:
+        counts = (mean.n_statements, 0, 0)
+        figure = BiasFigure(name, mean.category or ALL, mean.value, *no_ends, *counts, mean.undefined, remark)
+        yield vars(figure) | {"n_templates": None}
 
 
 @click.group()
@@ -333,23 +326,20 @@ def expand(
     from fcpair.files.surveys.items import item_files
     from fcpair.files.surveys.templates import read_templates
     from fcpair.files.tables.folders import check_new_folder, new_folder
-    from fcpair.files.tables.tabular import check_suffix, write_table
 
     if count == (out is not None):
         raise InputError("give `--out` with a file or a folder to write the items, or `--count` to count them")
     if out is not None:
-        (check_suffix if layout == LAYOUTS[0] else check_new_folder)(out)
+        (tabular.check_suffix if layout == LAYOUTS[0] else check_new_folder)(out)
     templates, remarks = read_templates(file, reader)
     if count:
-        reject(
-            file,
-            list(coinciding_options((template for template in templates if n_items(template) <= limit), str(file))),
-        )
+        small = (template for template in templates if n_items(template) <= limit)
+        reject(file, list(coinciding_options(small, str(file))))
     if out is not None:
         expansion = expanded(templates, str(file), seed, limit)
         reject(file, list(expansion.findings))
         if layout == LAYOUTS[0]:
-            write_table(expansion.frame, out)
+            tabular.write_table(expansion.frame, out)
         else:
             with new_folder(out) as folder:
                 for name, content in item_files(layout, expansion.frame, str(file), seed).items():
@@ -357,17 +347,16 @@ def expand(
                     if isinstance(content, str):
                         (folder / name).write_text(content, "utf-8")
                     else:
-                        write_table(content, folder / name)
+                        tabular.write_table(content, folder / name)
         print_message(f"{out}: {len(expansion.frame):,} items")
     for remark in remarks:
         print_message(f"Note: {remark}")
-    n_of = n_templates(templates)
-    counts: Counter[str] = Counter()
+    n_of, counts = n_templates(templates), Counter[str]()
     for template in templates:
         counts[template.category] += n_items(template)
     categories = {name: {"templates": n_of[name], "items": n} for name, n in counts.items()}
     rows: list[Row] = [{"category": name, **of} for name, of in categories.items()]
-    title = f"{file}: {n_of.total():,} templates, {counts.total():,} items"
     totals = {"templates": n_of.total(), "items": counts.total()}
+    title = f"{file}: {totals['templates']:,} templates, {totals['items']:,} items"
     data = {"place": str(file), "seed": seed, **totals, "categories": categories}
     print_rows(form, title, rows, ("category", "templates", "items"), data=data)

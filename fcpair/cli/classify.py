@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import tabular
 from fcpair.cli.options import PATH, format_option, option, resamples_option, seed_option, shared_option
 from fcpair.cli.output import Table, figure_row, figure_table, footnotes, print_message, print_note, progress, remarks
 from fcpair.cli.terminal import Cell
@@ -73,18 +74,30 @@ def classify(
       fcpair classify types.csv --truth type --predicted guessed --ignore sarcasm --cluster hs
       fcpair classify types.csv --truth type --classifier ./my-classifier --text reply
     """
-    from fcpair.files.tables.tabular import require_columns
     from fcpair.texts.classify import classify as measured
     from fcpair.texts.classify import read_label_table
 
-    require_columns(texts.place, texts.frame.columns, [item for item in (*truth, predicted, text, by, group) if item])
-    frame, column, notes = _with_predictions(texts.frame, predicted, model, text, threshold)
+    tabular.require_columns(
+        texts.place, texts.frame.columns, [item for item in (*truth, predicted, text, by, group) if item]
+    )
+    if (predicted is None) == (model is None) or (model is None) != (text is None):
+        raise InputError("give either --predicted COLUMN, or --classifier NAME and --text COLUMN")
+    frame, column, notes = texts.frame, str(predicted), list[str]()
+    if model is not None and text is not None:
+        from fcpair.models.model_files import resolve
+        from fcpair.models.transformer import score_labels
+
+        column = f"labels of {model}"
+        with progress("labelling", at_once=True) as advance:
+            scored = score_labels(frame[text].tolist(), resolve(model), advance)
+        predictions = {column: [json.dumps(label) for label in scored.labels_above(threshold)]}
+        frame, notes = frame.assign(**predictions), [*scored.cut.notes]
     labelled = read_label_table(frame, texts.place, truth, column, labels, ignore)
     results = measured(
         labelled, frame[by].tolist() if by else None, frame[group].tolist() if group else None, resamples, seed
     )
     tables = [table for item in results for table in _tables(item, by, labelled.n_ignored)]
-    data = {"n_ignored": labelled.n_ignored, "notes": [*notes], "classified": [asdict(item) for item in results]}
+    data = {"n_ignored": labelled.n_ignored, "notes": notes, "classified": [asdict(item) for item in results]}
     rows = [
         {"of": item.of, "label": label, **figure_row(figure)}
         for item in results
@@ -93,24 +106,6 @@ def classify(
     ]
     texts.emit(form, tables, rows, **data)
     print_note(*notes)
-
-
-def _with_predictions(
-    frame: pd.DataFrame, predicted: str | None, model: str | None, text: str | None, threshold: float
-) -> tuple[pd.DataFrame, str, tuple[str, ...]]:
-    """The table, which of its columns has the predictions, those of a file or of a model, and notes on the model."""
-    if (predicted is None) == (model is None) or (model is None) != (text is None):
-        raise InputError("give either --predicted COLUMN, or --classifier NAME and --text COLUMN")
-    if predicted is not None or model is None or text is None:
-        return frame, str(predicted), ()
-    from fcpair.models.model_files import resolve
-    from fcpair.models.transformer import score_labels
-
-    column = f"labels of {model}"
-    with progress("labelling", at_once=True) as advance:
-        scored = score_labels(frame[text].tolist(), resolve(model), advance)
-    predictions = {column: [json.dumps(label) for label in scored.labels_above(threshold)]}
-    return frame.assign(**predictions), column, scored.cut.notes
 
 
 def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -> list[Table]:
@@ -168,23 +163,22 @@ def split(
       fcpair split Final_Dataset.json --reader crowdcounter --cluster hs --labels types --share 0.625 --seed 13
       fcpair split answers.csv --cluster hs --labels type --share 0.6 --share 0.2
     """
-    from fcpair.files.tables.tabular import LINE, write_table
-
     texts.check(group)
     parts = complete_shares(shares)
-    check_groups(texts, group)
+    # Lines without a group would all be taken for the same one.
+    empty = [line for line, cell in zip(texts.lines, texts.frame[group], strict=True) if not cell.strip()]
+    reject(texts.place, [Finding(texts.place, line, f"no `{group}`, which says what stays together") for line in empty])
     label_sets = labels.read(texts)
     names = labels.aliases.labels or tuple(sorted({label for set_ in label_sets for label in set_}))
-    cells_of_labels = [[name in set_ for name in names] for set_ in label_sets]
-    label_matrix = np.array(cells_of_labels, np.bool_).reshape(len(label_sets), len(names))
+    label_matrix = np.array([[name in set_ for name in names] for set_ in label_sets], np.bool_)
     groups = pd.factorize(texts.frame[group].map(identity), sort=True)[0]
-    result = stratify(groups.astype(np.int64), label_matrix, parts, seed)
+    result = stratify(groups.astype(np.int64), label_matrix.reshape(len(label_sets), len(names)), parts, seed)
     sides = NAMES.get(len(parts), tuple(f"part {number}" for number in range(1, len(parts) + 1)))
     if out is not None:
         if SPLIT in texts.frame:
             raise InputError(f"{texts.place}: there is already a column `{SPLIT}`; rename it")
-        split_frame = texts.frame.drop(columns=LINE, errors="ignore")
-        write_table(split_frame.assign(**{SPLIT: [sides[at] for at in result.side]}), out)
+        split_frame = texts.frame.drop(columns=tabular.LINE, errors="ignore")
+        tabular.write_table(split_frame.assign(**{SPLIT: [sides[at] for at in result.side]}), out)
         print_message(f"{out}: {len(split_frame):,} lines, their sides in the column `{SPLIT}`.")
     distance = label_distance(result.counts, result.sizes)
     why = "" if distance is not None else "there is no label, or all lines of a side have one"
@@ -192,24 +186,17 @@ def split(
     counts: dict[str, list[int]] = {what: of.tolist() for what, of in numbers.items()}
     of_labels: dict[str, list[int]] = dict(zip(names, result.counts.T.tolist(), strict=True))
     all_counts = (*counts.items(), *of_labels.items())
-    of_sides = []
-    rows: list[dict[str, Cell]] = []
-    for at, side in enumerate(sides):
-        shown, of_each = ({what: of[at] for what, of in some.items()} for some in (counts, of_labels))
-        of_sides.append({SPLIT: side, **shown, "labels": of_each})
-        rows += [{SPLIT: side, "of": what, "n": of[at]} for what, of in all_counts]
+    of_sides = [
+        {SPLIT: side, **{what: of[at] for what, of in counts.items()}}
+        | {"labels": {label: of[at] for label, of in of_labels.items()}}
+        for at, side in enumerate(sides)
+    ]
+    rows = [{SPLIT: side, "of": what, "n": of[at]} for at, side in enumerate(sides) for what, of in all_counts]
     options = {"shares": [float(share) for share in parts], "seed": seed}
-    cells: list[list[Cell]] = [[what, *of] for what, of in all_counts]
     note = f"undefined, because {why}" if distance is None else f"{distance:.6f} (Sechidis et al. 2011; 0 is exact)"
     title = f"{texts.title}: lines of each side, in all and with each label"
-    table = Table(title, ("of", *sides), cells, [f"label distance: {note}"])
+    table = Table(title, ("of", *sides), [[what, *of] for what, of in all_counts], [f"label distance: {note}"])
     texts.emit(form, [table], rows, **options, sides=of_sides, label_distance=distance, why=why)
-
-
-def check_groups(texts: Texts, group: str) -> None:
-    """Raise InputError for lines without a group: they would all be taken for the same one."""
-    empty = [line for line, cell in zip(texts.lines, texts.frame[group], strict=True) if not cell.strip()]
-    reject(texts.place, [Finding(texts.place, line, f"no `{group}`, which says what stays together") for line in empty])
 
 
 RATING_COLUMNS = ("source", "rater", "texts", "mean", "low", "high")
@@ -322,17 +309,15 @@ def correlate(
     rated = read_rated_texts(texts.frame, texts.place, measure, rating, text=text, rater=rater, by=by)
     population_values = read_population(population, measure, text, by, rated.kind) if population else None
     results = correlations(rated, population_values, resamples, seed)
-    tables = []
+    tables: list[Table] = []
+    rows: list[dict[str, Cell]] = []
     for result in results:
         heading = "" if result.of is None else f"{by}: {result.of or '(nothing)'}\n"
         raters = f"{result.n_raters:,} rater{'s' * (result.n_raters != 1)}"
         counts = f"{measure} and mean {rating}: {result.n:,} texts, {result.n_ratings:,} ratings by {raters}"
         tables.append(figure_table(heading + counts, result.figures))
-    rows = [
-        {"of": result.of, **figure_row(figure), "warning": result.picked.warning}
-        for result in results
-        for figure in result.figures
-    ]
+        warning = {"warning": result.picked.warning}
+        rows += [{"of": result.of, **figure_row(figure), **warning} for figure in result.figures]
     texts.emit(form, tables, rows, correlated=[asdict(result) for result in results])
     for result in results:
         if result.picked.warning:

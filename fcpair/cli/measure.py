@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import tabular
 from fcpair.cli.options import (
     PATH,
     format_option,
@@ -69,14 +70,13 @@ def measure(
       fcpair measure texts.csv --text cn --reference gold --measure gleu --language en --each scores.csv
       fcpair measure --grid write --text text --measure div --by column
     """
-    from fcpair.files.tables.tabular import LINE, check_suffix, write_table
     from fcpair.texts.measures import measure as measured_by
     from fcpair.texts.measures.measuring import references_of
 
-    frame = texts.frame.drop(columns=LINE, errors="ignore")
+    frame = texts.frame.drop(columns=tabular.LINE, errors="ignore")
     texts.check(text, *references, row, by)
     if each is not None:
-        check_suffix(each)
+        tabular.check_suffix(each)
     cells = frame.astype(object).where(frame.notna(), "")
     columns = {str(name): list(map(str, cells[name])) for name in cells.columns}
     with progress("measuring", at_once=True) as report:
@@ -96,7 +96,7 @@ def measure(
             )
         if taken_names := [name for name in measured.values if name in frame.columns]:
             raise InputError(f"{each}: the table has a column `{taken_names[0]}` already; rename it")
-        write_table(frame.assign(**{name: values.values for name, values in measured.values.items()}), each)
+        tabular.write_table(frame.assign(**{name: values.values for name, values in measured.values.items()}), each)
     title = f"{texts.title}, column `{text}`: {measured.n_texts:,} texts, language {language or 'not given'}"
     table = figure_table(title, [measured], by)
     texts.emit(form, [table], figure_rows([measured], by), text=text, by=by, **measured.as_dict())
@@ -118,9 +118,8 @@ def figure_table(title: str, measured: Sequence[Measured], by: str | None, notes
             for rule in (figure.rule, *([f"tokens={figure.tokens}"] if figure.tokens else ())):
                 rules.setdefault(rule, {})[figure.name] = None
             if figure.undefined or (figure.group is None and figure.left_out):
-                remarks.append(
-                    f"{figure.name}{'' if figure.group is None else f', {figure.group}'}: {_explain_figure(figure)}"
-                )
+                name = figure.name if figure.group is None else f"{figure.name}, {figure.group}"
+                remarks.append(f"{name}: {_explain_figure(figure)}")
         own += [*(f"{', '.join(names)}: {rule}" for rule, names in rules.items()), *remarks, *found.notes]
     return Table(title, columns, rows, [*own, *notes])
 
@@ -149,18 +148,11 @@ def figure_rows(measured: Sequence[Measured], by: str | None) -> list[dict[str, 
 
 
 READERS = ("fcpair", "bbq", "kobbq", "table")  # those of fcpair.files.surveys.templates, and tables; a test holds that
-UNITS = ("template", "item")
 TTR = "dist-1(tokens=words,case=lower)"
-DIVERSITY = ("self-bleu", "ngd(over=sum)", "ngd")
 
 
-class _TextSample(NamedTuple):
-    """Texts, what each is (`unit`), and the category of each, where they have one."""
-
-    texts: list[str]
-    unit: str
-    categories: list[str] | None
-    place: str
+TextSample = tuple[list[str], str, list[str] | None, str]
+"""Texts, what each is, the category of each, where they have one, and where they are from."""
 
 
 @click.command()
@@ -169,7 +161,7 @@ class _TextSample(NamedTuple):
 @take_effect("--grid", "--study", not_with="FILE")
 @click.argument("file", required=False, type=PATH)
 @shared_option("--reader", choices=READERS, detail="Templates (our own, BBQ's, KoBBQ's), or a table of texts.")
-@option("--unit", choices=UNITS, help="The unit that counts as a text of templates.")
+@option("--unit", choices=("template", "item"), help="The unit that counts as a text of templates.")
 @shared_option("--text", metavar="COLUMN", detail="For a table.")
 @shared_option("--by", metavar="COLUMN", detail="Each group has figures, too; for templates, each category.")
 @option("--stop", type=PATH, metavar="FILE", help="Words that TTR leaves out, one per line.")
@@ -206,24 +198,24 @@ def diversity(
       fcpair diversity KoBBQ_templates.tsv --reader kobbq --unit item --language en --format json
       fcpair diversity --grid survey --by category
     """
-    from fcpair.files.tables.tabular import read_lines
     from fcpair.texts.measures import measure
     from fcpair.texts.measures.tokens import split_tokens
 
     sample = _read_file(file, reader, unit, text, by) if file is not None else _grid_rows(study, grid, text, by)
-    counted_texts = sample.texts
+    texts, kind, groups, place = sample
+    counted_texts = texts
     if stop is not None:  # as words, without those that are not to count
-        words = {word for line in read_lines(stop) for word in split_tokens(line)}
-        counted_texts = [" ".join(word for word in split_tokens(text) if word not in words) for text in sample.texts]
+        words = {word for line in tabular.read_lines(stop) for word in split_tokens(line)}
+        counted_texts = [" ".join(word for word in split_tokens(body) if word not in words) for body in texts]
     options = f"by={homogenization}" + (f',model="{model}"' if model else "")
     with progress("measuring", at_once=True) as report:
-        measures, groups = [*DIVERSITY, f"homogenization({options})"], sample.categories
-        main = measure(sample.texts, measures, groups=groups, language=language, progress=report)
+        measures = ["self-bleu", "ngd(over=sum)", "ngd", f"homogenization({options})"]
+        main = measure(texts, measures, groups=groups, language=language, progress=report)
         ttr = measure(counted_texts, [TTR], groups=groups, language=language)
-    data = {"place": sample.place, "unit": sample.unit, "stop": str(stop) if stop else None, **main.as_dict()}
+    data = {"place": place, "unit": kind, "stop": str(stop) if stop else None, **main.as_dict()}
     data |= {"figures": [figure for found in (ttr, main) for figure in found.as_dict()["figures"]]}
-    group = "category" if sample.categories is not None else None
-    title = f"{sample.place}: {len(sample.texts):,} texts, each {sample.unit}"
+    group = "category" if groups is not None else None
+    title = f"{place}: {len(texts):,} texts, each {kind}"
     notes = [
         f"{TTR} is TTR, distinct words over all words" + (f", without those of {stop}" if stop else ""),
         "ngd(over=sum): the sum over 1 to 4 tokens; ngd: their mean",
@@ -233,14 +225,12 @@ def diversity(
     emit(form, data, [table], figure_rows([ttr, main], group))
 
 
-def _read_file(file: Path, reader: str, unit: str, text: str | None, by: str | None) -> _TextSample:
+def _read_file(file: Path, reader: str, unit: str, text: str | None, by: str | None) -> TextSample:
     if reader == "table":
-        from fcpair.files.tables.tabular import read_table
-
         if text is None:
             raise InputError(f"name with `--text COLUMN` the column of {file} that has the texts")
-        frame = read_table(file, [text, *filter(None, (by,))], verbatim=True)
-        return _TextSample(frame[text].tolist(), f"one of `{text}`", frame[by].tolist() if by else None, str(file))
+        frame = tabular.read_table(file, [text, *filter(None, (by,))], verbatim=True)
+        return frame[text].tolist(), f"one of `{text}`", frame[by].tolist() if by else None, str(file)
     if text or by not in {None, "category"}:
         raise InputError("`--text` and `--by` are about tables; templates have texts and categories of their own")
     from fcpair.bias.items import expand, first_filling, first_versions
@@ -249,26 +239,23 @@ def _read_file(file: Path, reader: str, unit: str, text: str | None, by: str | N
     templates, _ = read_templates(file, reader)
     if unit == "template":
         once = first_versions(templates)
-        texts, categories = [first_filling(one) for one in once], [one.category for one in once]
-        return _TextSample(texts, "a template with its first fillers", categories, str(file))
+        texts, categories = [*map(first_filling, once)], [template.category for template in once]
+        return texts, "a template with its first fillers", categories, str(file)
     frame = expand(templates, str(file)).frame
     joined = (frame["context"] + " " + frame["question"]).tolist()
-    return _TextSample(joined, "an item", frame["category"].tolist(), str(file))
+    return joined, "an item", frame["category"].tolist(), str(file)
 
 
-def _grid_rows(study: Any, name: str | None, text: str | None, by: str | None) -> _TextSample:
+def _grid_rows(study: Any, name: str | None, text: str | None, by: str | None) -> TextSample:
     grid, place = open_grid(study, name)
     frame: pd.DataFrame = grid.rows()
     for column in filter(None, (text, by)):
         if column not in frame.columns:
-            raise InputError(f"no row has `{column}`; {suggest_name(column, [str(one) for one in frame.columns])}")
-    texts = frame[text or "row"].tolist()
-    return _TextSample(texts, "a row", frame[by].tolist() if by else None, place)
+            raise InputError(f"no row has `{column}`; {suggest_name(column, [*map(str, frame.columns)])}")
+    return frame[text or "row"].tolist(), "a row", frame[by].tolist() if by else None, place
 
 
 LONGEST_TEXT = 60
-WIDEST_NAMES = 40  # of labels above the columns of a table, all together; wider ones are abbreviated
-ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
 
 
 @click.command()
@@ -331,7 +318,6 @@ def describe(
       fcpair describe answers.csv --text cn --labels type --label Humour --write-aliases aliases.csv
       fcpair describe answers.csv --text cn --group target --check-printed table5.csv
     """
-    from fcpair.files.tables.tabular import write_table
     from fcpair.texts import printed_figures
     from fcpair.texts.describe import NO_NAME, TextColumns, TextLabels, WordLimits, read_groups
     from fcpair.texts.describe import describe as described
@@ -343,7 +329,7 @@ def describe(
                 "--write-aliases proposes labels; name the column with --labels, and each label with --label"
             )
         spellings = labels[0].aliases.list_spellings([cell for label in labels for cell in texts.frame[label.column]])
-        write_table(pd.DataFrame(spellings), write_aliases)
+        tabular.write_table(pd.DataFrame(spellings), write_aliases)
         n_open = sum(bool(spelling["spelling"]) and not spelling["label"] for spelling in spellings)
         note = f"; {n_open:,} of them have no similar label; fill it in" if n_open else ""
         check = "Check each label, then use the file with --aliases"
@@ -432,10 +418,11 @@ def _cross_tables(description: Description, by: str, columns: Sequence[str]) -> 
             if item.figure == figure and item.of.startswith(before):
                 label, _, group = item.of.removeprefix(before).partition(" x ")
                 cells.setdefault(group, {"of": item.n})[label] = _figure_value(item)
-        # Where the names are too long together for the head of a table, they stand there by how they begin.
+        # Where the names are too long together for the head of a table, they stand there by how they begin: by the
+        # fewest signs that tell them apart.
         names = list(dict.fromkeys(name for row in cells.values() for name in row))
-        n = next((n for n in ABBREVIATED if len({name[:n] for name in names}) == len(names)), None)
-        short = {name: name[:n] if sum(map(len, names)) > WIDEST_NAMES else name for name in names}
+        n = next((n for n in range(3, 9) if len({name[:n] for name in names}) == len(names)), None)
+        short = {name: name[:n] if sum(map(len, names)) > 40 else name for name in names}
         rows: list[list[Cell]] = [[group, *(row[name] for name in short)] for group, row in cells.items()]
         notes = [f"{item}: {name}" for name, item in short.items() if item != name]
         yield Table(f"{column} by {by}: {what}", (by, *short.values()), rows, notes)

@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from fcpair.cli.given_options import Command, take_effect
+from fcpair.cli.late import studies, tabular
 from fcpair.cli.output import CSV, JSON, TEXT, collect_receipts, print_message
 from fcpair.cli.terminal import before_printing
 from fcpair.errors import InputError
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from fcpair.report.figures.save import PaperFigure
     from fcpair.study import Place, Study
 
-LONGEST_DEFAULT = 60
 PATH, FILE, FOLDER = (click.Path(path_type=Path, **kinds) for kinds in ({}, {"dir_okay": False}, {"file_okay": False}))
 
 # The first sentence of the help of every option that several commands write out for themselves: what it means anywhere.
@@ -123,10 +123,8 @@ def add_receipt_format(command: click.Command) -> click.Command:
         for below in command.commands.values():
             add_receipt_format(below)
     elif not any("--format" in param.opts for param in command.params):
-        give = shared_option(
-            "--format", "receipt_form", choices=(TEXT, JSON), expose_value=False, callback=collect_receipts
-        )
-        give(command)
+        how: dict[str, Any] = {"expose_value": False, "callback": collect_receipts}
+        shared_option("--format", "receipt_form", choices=(TEXT, JSON), **how)(command)
     return command
 
 
@@ -136,17 +134,13 @@ def sheet_option(command: Command) -> Command:
     @shared_option("--sheet-name", detail="If not given, the one with the columns.")
     @functools.wraps(command)
     def call_with_sheet(sheet_name: str | None, **arguments: Any) -> Any:
-        from fcpair.files.tables.tabular import WORKBOOKS, choose_sheet
-
         named = [*arguments.values(), *arguments.get("said", {}).values()]
-        paths = [path for value in named for path in (value if isinstance(value, tuple) else (value,))]
-        if sheet_name is not None and not any(
-            isinstance(path, Path) and path.suffix.lower() in WORKBOOKS for path in paths
-        ):
-            raise InputError(
-                f"--sheet-name names a sheet of a workbook, and no file is one ({', '.join(WORKBOOKS)}); omit it"
-            )
-        with choose_sheet(sheet_name):
+        values = (item for value in named for item in (value if isinstance(value, tuple) else (value,)))
+        suffixes = {path.suffix.lower() for path in values if isinstance(path, Path)}
+        if sheet_name is not None and suffixes.isdisjoint(tabular.WORKBOOKS):
+            kinds = ", ".join(tabular.WORKBOOKS)
+            raise InputError(f"--sheet-name names a sheet of a workbook, and no file is one ({kinds}); omit it")
+        with tabular.choose_sheet(sheet_name):
             return command(**arguments)
 
     return call_with_sheet
@@ -166,9 +160,7 @@ def with_study(command: Command, *, look: bool = False) -> Command:
     @study_option
     @functools.wraps(command)
     def call_with_study(study: Place, **arguments: Any) -> Any:
-        from fcpair.study import Study
-
-        opened = close_at_end(Study.look(study) if look else Study(study))
+        opened = close_at_end(studies.Study.look(study) if look else studies.Study(study))
         if look:
             before_printing(opened.end_look)
         return command(study=opened, **arguments)
@@ -193,9 +185,7 @@ look_at_grid = functools.partial(with_grid, look=True)
 
 def open_grid(place: Place, name: str | None) -> tuple[Grid, str]:
     """A grid of a study, opened as by `with_study`, and what messages and titles call it."""
-    from fcpair.study import Study
-
-    study = close_at_end(Study(place))
+    study = close_at_end(studies.Study(place))
     grid = study.grid(name)
     return grid, f"{study.place}, grid {grid.grid.name}"
 
@@ -253,24 +243,23 @@ def _take_given(arguments: dict[str, Any], shown: Sequence[Field[Any]]) -> dict[
 
 def _check_given_effects(options: Any) -> Any:
     """Return parameters, none of which the command line gives without effect beside the others."""
-    ctx = click.get_current_context()
-    check_effects(
-        options, [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    )
+    ctx, typed = click.get_current_context(), ParameterSource.COMMANDLINE
+    check_effects(options, [name for name in ctx.params if ctx.get_parameter_source(name) is typed])
     return options
 
 
 def _effective_default(item: Field[Any]) -> str:
     default: Any = ", ".join(item.default) if isinstance(item.default, tuple) else item.default
-    shown_default = textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
-    return f"the study's own, else {item.metadata['otherwise'] if default in (None, '') else shown_default}"
+    shown = (
+        item.metadata["otherwise"] if default in (None, "") else textwrap.shorten(str(default), 60, placeholder=" ...")
+    )
+    return f"the study's own, else {shown}"
 
 
 def _recipe_default(item: Field[Any]) -> str:
     usual = field_default(item)
-    if usual in (None, (), {}, ""):
-        return "the recipe's"
-    return f"the recipe's, else {('no', 'yes')[usual] if isinstance(usual, bool) else usual}"
+    shown = ("no", "yes")[usual] if isinstance(usual, bool) else usual
+    return "the recipe's" if usual in (None, (), {}, "") else f"the recipe's, else {shown}"
 
 
 def _give_options(
@@ -292,10 +281,10 @@ def _give_options(
 
         given, hints = call_with_read, get_type_hints(cls)
         for item in reversed(shown):
-            kind, text = plain_type(hints[item.name]), f"{item.metadata['help'][0].upper()}{item.metadata['help'][1:]}."
+            kind, flag = plain_type(hints[item.name]), flag_of(item)
+            text = f"{item.metadata['help'][0].upper()}{item.metadata['help'][1:]}."
             if otherwise:
                 text += f"  [default: {otherwise(item)}]"
-            flag = flag_of(item)
             if kind is bool and otherwise is _recipe_default:
                 flag += f"/--no-{flag.removeprefix('--')}"
             given = click.option(flag, item.name, help=text, **_settings(item, kind, otherwise))(given)

@@ -18,19 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from fcpair.cli.terminal import (
-    Cell,
-    can_encode,
-    end_looks,
-    format_cell,
-    format_table,
-    print_footnote,
-    print_headline,
-    print_machine,
-    print_raw,
-    print_wrapped,
-    screen_width,
-)
+from fcpair.cli import terminal
+from fcpair.cli.late import tabular
 from fcpair.errors import InputError
 from fcpair.lazy import pd
 from fcpair.notebook import Result
@@ -45,10 +34,8 @@ ROWS_AT_ONCE = 1000
 OBSERVED_S = 3.0  # after which it can be said how long the rest takes
 LONG_S = 30.0  # so long that it is said
 TEXT, JSON, CSV = "text", "json", "csv"
-Row = Mapping[str, Cell]
-_SIGNS_LOST = "Note: this encoding lacks some characters, which are escaped here; PYTHONIOENCODING=utf-8 keeps them."
+Row = Mapping[str, terminal.Cell]
 _RECEIPTS, _FORM, _READS = "fcpair.cli.receipts", "fcpair.cli.form", "fcpair.cli.reads"
-_UNCHANGED = re.compile(r"[;.] nothing was changed\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -60,7 +47,7 @@ class Table:
 
     title: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[terminal.Cell]]
     notes: Sequence[str] = ()
     n: int | None = None
     all_rows: str = "`--format csv` prints all"
@@ -93,17 +80,17 @@ def emit(
     else:
         for table in tables:
             shown = table.rows[:LONGEST_TABLE]
-            lines = format_table(table.columns, shown, screen_width())
-            print_headline(table.title)
-            print_raw("", *lines, "")
+            lines = terminal.format_table(table.columns, shown, terminal.screen_width())
+            terminal.print_headline(table.title)
+            terminal.print_raw("", *lines, "")
             n = len(table.rows) if table.n is None else table.n
             notes = [f"the first {len(shown):,} of {n:,} rows; {table.all_rows}"] if n > len(shown) else []
             for footnote in (*notes, *table.notes):
-                print_footnote(footnote)
+                terminal.print_footnote(footnote)
             if notes or table.notes:
-                print_raw()
+                terminal.print_raw()
     for note in filter(None, (simulated, sampled)) if form != JSON else ():
-        print_wrapped(f"Note: {note}.", err=form == CSV)
+        terminal.print_wrapped(f"Note: {note}.", err=form == CSV)
 
 
 def print_rows(
@@ -115,9 +102,7 @@ def print_rows(
 
 def print_frame(form: str, title: str, frame: pd.DataFrame) -> None:
     """Print the rows of a frame."""
-    from fcpair.files.tables.tabular import plain_rows
-
-    print_rows(form, title, [*plain_rows(frame)], [*map(str, frame.columns)])
+    print_rows(form, title, [*tabular.plain_rows(frame)], [*map(str, frame.columns)])
 
 
 def table_of(title: str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], notes: Sequence[str] = ()) -> Table:
@@ -132,7 +117,7 @@ def print_json(data: Any) -> None:
     """
     if not isinstance(data, Iterator):
         text = json.dumps(data, ensure_ascii=False, indent=2)
-        print_machine(text if can_encode(text) else json.dumps(data, indent=2))
+        terminal.print_machine(text if terminal.can_encode(text) else json.dumps(data, indent=2))
         return
     between = "[\n"
     for part in _row_chunks(data):
@@ -140,33 +125,31 @@ def print_json(data: Any) -> None:
         for dump in (json.JSONEncoder(ensure_ascii=is_ascii).encode for is_ascii in (False, True)):
             cells = (",\n".join(f"    {dump(key)}: {dump(cell)}" for key, cell in row.items()) for row in part)
             objects = ",\n".join(f"  {{\n{cell}\n  }}" for cell in cells)
-            if can_encode(objects):
+            if terminal.can_encode(objects):
                 break
-        print_machine(between + objects, end="")
+        terminal.print_machine(between + objects, end="")
         between = ",\n"
-    print_machine("[]" if between == "[\n" else "\n]")
+    terminal.print_machine("[]" if between == "[\n" else "\n]")
 
 
 def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
     """Print rows as one CSV; those of an iterator all have the columns of its first, no row at all those given."""
-    lost, columns = False, list(dict.fromkeys(key for row in rows for key in row)) if isinstance(rows, Sequence) else []
-    header = True
+    columns = list(dict.fromkeys(key for row in rows for key in row)) if isinstance(rows, Sequence) else []
+    header, lost = True, False
     for part in _row_chunks(iter(rows)):
         text = _format_csv(part, columns or list(part[0]), header=header)
-        print_machine(text, end="")
-        header, lost = False, lost or not can_encode(text)
+        terminal.print_machine(text, end="")
+        header, lost = False, lost or not terminal.can_encode(text)
     if header and otherwise:
-        print_machine(_format_csv([], otherwise, header=True), end="")
+        terminal.print_machine(_format_csv([], otherwise, header=True), end="")
     if lost:
-        print_wrapped(_SIGNS_LOST, err=True)
+        print_note("this encoding lacks some characters, which are escaped here; PYTHONIOENCODING=utf-8 keeps them")
 
 
 def _format_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str:
-    from fcpair.files.tables.tabular import format_csv
-
     cells = ((row.get(name) for name in columns) for row in rows)
     lines = ([0.0 if isinstance(cell, float) and cell == 0 else cell for cell in line] for line in cells)  # 0 for -0
-    return format_csv([*([columns] if header else []), *lines])
+    return tabular.format_csv([*([columns] if header else []), *lines])
 
 
 def _row_chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
@@ -180,7 +163,7 @@ def collect_receipts(ctx: click.Context, param: click.Parameter, form: str) -> s
     prints an empty list where there are none, unless it ends with an error.
     """
     if param.expose_value:
-        note_reading(ctx)
+        ctx.meta[_READS] = True
     if form == JSON and not ctx.resilient_parsing:
         receipts: list[dict[str, Any]] = []
         ctx.meta[_RECEIPTS] = receipts
@@ -194,12 +177,12 @@ def collect_receipts(ctx: click.Context, param: click.Parameter, form: str) -> s
     return form
 
 
-def print_receipt(line: str, data: dict[str, Any], show: Callable[[str], None] = print_raw) -> None:
+def print_receipt(line: str, data: dict[str, Any], show: Callable[[str], None] = terminal.print_raw) -> None:
     """Print a line about what was done, by `show`; for programs, its `data` instead."""
     ctx = click.get_current_context(silent=True)
     receipts = ctx.meta.get(_RECEIPTS) if ctx else None
     if ctx and ctx.meta.get(_FORM) == CSV:
-        print_wrapped(line, err=True)
+        terminal.print_wrapped(line, err=True)
     elif receipts is None:
         show(line)
     else:
@@ -208,33 +191,26 @@ def print_receipt(line: str, data: dict[str, Any], show: Callable[[str], None] =
 
 def write_rows(frame: pd.DataFrame, out: Path, what: str) -> None:
     """Write the rows of a frame to a file, and print how many there are of what."""
-    from fcpair.files.tables.tabular import write_table
-
-    write_table(frame, out)
+    tabular.write_table(frame, out)
     print_receipt(f"{out}: {len(frame):,} {what}", {"file": str(out), what: len(frame)})
-
-
-def note_reading(ctx: click.Context) -> None:
-    """Note that the command that is under way only reads."""
-    ctx.meta[_READS] = True
 
 
 def note_trial(ctx: click.Context, _param: click.Parameter, is_trial: bool) -> bool:
     """Note that a command that would write only reads this time: the callback of flags such as `--dry-run`."""
     if is_trial:
-        note_reading(ctx)
+        ctx.meta[_READS] = True
     return is_trial
 
 
 def note_writing() -> None:
     """Note that the command that is under way writes this time, although others of its kind only read."""
-    end_looks()
+    terminal.end_looks()
     click.get_current_context().meta[_READS] = False
 
 
 def word_error(ctx: click.Context, message: str) -> str:
     """The message of an error as it is for a command that writes, and without that clause for one that only reads."""
-    return _UNCHANGED.sub("", message) if ctx.meta.get(_READS) else message
+    return re.sub(r"(?i)[;.] nothing was changed\b", "", message) if ctx.meta.get(_READS) else message
 
 
 def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False) -> None:
@@ -242,7 +218,7 @@ def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False)
     told = join([run.told, say("run %(number)s", number=Id(run.id))], "; ") if numbered else run.told
     line = f"{run.stage}: {told}{'' if of is None else f' ({of})'}"
     data = {"stage": run.stage, "run": run.id, "counts": run.counts, "notes": [*run.notes]}
-    print_receipt(line, data if of is None else {**data, "file": str(of)}, print_wrapped)
+    print_receipt(line, data if of is None else {**data, "file": str(of)}, terminal.print_wrapped)
     print_note(*run.notes)
 
 
@@ -271,14 +247,12 @@ def format_counts(counts: Mapping[str, Any]) -> str:
 def _format_count(value: Any) -> str:
     if isinstance(value, Mapping):
         return " / ".join(f"{key}: {_format_count(item)}" for key, item in value.items()) or "none"
-    if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
-    return format_cell(value)
+    return (" ".join(map(str, value)) or "none") if isinstance(value, list) else terminal.format_cell(value)
 
 
 def print_message(message: str) -> None:
     """Tell the user something that is not the result."""
-    print_wrapped(message, err=True)
+    terminal.print_wrapped(message, err=True)
 
 
 def print_note(*notes: Any) -> None:
@@ -308,15 +282,12 @@ def remaining_time_reporter(what: str, clock: Callable[[], float] = monotonic) -
         nonlocal begun_s, first_done, first_total, is_told
         if total != first_total or so_far <= first_done:
             begun_s, first_done, first_total, is_told = clock(), so_far, total, False
-            return
-        spent_s = clock() - begun_s
-        if is_told or spent_s < OBSERVED_S:
-            return
-        is_told = True
-        rest_s = spent_s / (so_far - first_done) * (total - so_far)
-        if rest_s >= LONG_S:
-            about = f"{rest_s / 60:.0f} minutes" if rest_s > 90 else f"{rest_s:.0f} seconds"
-            print_message(f"{what}: {so_far:,} of {total:,} are done; at this pace the others take {about}.")
+        elif (spent_s := clock() - begun_s) >= OBSERVED_S and not is_told:
+            is_told = True
+            rest_s = spent_s / (so_far - first_done) * (total - so_far)
+            if rest_s >= LONG_S:
+                about = f"{rest_s / 60:.0f} minutes" if rest_s > 90 else f"{rest_s:.0f} seconds"
+                print_message(f"{what}: {so_far:,} of {total:,} are done; at this pace the others take {about}.")
 
     return advance
 
@@ -357,7 +328,7 @@ def progress(what: str, *, at_once: bool = False) -> Iterator[Callable[[int, int
 FIGURE_COLUMNS = ("figure", "n", "value", "low", "high", "note")
 
 
-def figure_row(figure: Figure) -> dict[str, Cell]:
+def figure_row(figure: Figure) -> dict[str, terminal.Cell]:
     """A figure as a row of a CSV."""
     values = (figure.name, figure.n, figure.value, figure.low, figure.high, remarks(figure))
     return dict(zip(FIGURE_COLUMNS, values, strict=True))
@@ -371,9 +342,8 @@ def remarks(figure: Figure) -> str:
 def footnotes(notes: dict[str, str]) -> list[str]:
     """Each remark once, with the figures that it is about."""
     names_by_remark: dict[str, list[str]] = {}
-    for name, note in notes.items():
-        for remark in filter(None, note.split("; ")):
-            names_by_remark.setdefault(remark, []).append(name)
+    for name, remark in ((name, remark) for name, note in notes.items() for remark in note.split("; ") if remark):
+        names_by_remark.setdefault(remark, []).append(name)
     return [f"{'; '.join(names)}: {remark}" for remark, names in names_by_remark.items()]
 
 
@@ -386,16 +356,6 @@ def figure_table(title: str, figures: Sequence[Figure]) -> Table:
 def warn_of_basis(grid: Grid) -> None:
     """Say on standard error where answers were made up, only some cells were drawn, or labels are newer."""
     print_note(grid.desk.simulated_note, grid.sample_size, *grid.desk.second_look_notes)
-
-
-def warn_of_simulated(grid: Grid) -> None:
-    """Say on standard error that answers were made up, when any were."""
-    print_note(grid.desk.simulated_note)
-
-
-def warn_of_changes(grid: Grid) -> None:
-    """Say on standard error which decisions and verdicts are older than the labels that they are about."""
-    print_note(*grid.desk.second_look_notes)
 
 
 def other_options_notes(grid: Grid, options: Any) -> list[str]:

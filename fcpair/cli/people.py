@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.acts import add_acts
+from fcpair.cli.late import tabular
 from fcpair.cli.options import (
     PATH,
     format_option,
@@ -108,8 +109,6 @@ def invite(study: Study, names: tuple[str, ...], everybody: bool, out: Path | No
 
     def store_links(tokens: dict[str, str]) -> None:
         """Write names and links to a file that is not there yet, for the eyes of its owner alone."""
-        from fcpair.files.tables.tabular import format_csv
-
         if out is None:
             return
         try:
@@ -120,7 +119,7 @@ def invite(study: Study, names: tuple[str, ...], everybody: bool, out: Path | No
             raise InputError(f"{out}: {error.strerror}; name another file") from None
         with os.fdopen(file, "w", encoding="utf-8", newline="") as written:
             links = ((name, invite_link(url, token)) for name, token in tokens.items())
-            written.write(format_csv([("name", "link"), *links]))
+            written.write(tabular.format_csv([("name", "link"), *links]))
 
     tokens = study.access.invite_all(names or None, store_links)
     if out is None:
@@ -198,8 +197,7 @@ def terms(study: Study, form: str) -> None:
     people_terms = study.access.terms()
     plain = ("demographics", "opted_out", "earlier_consents")
     rows = [term | {name: json.dumps(term[name], ensure_ascii=False) for name in plain} for term in people_terms]
-    columns = ("name", "role", "consented_at", "consented_to", *plain)
-    print_rows(form, "Terms", rows, columns, data=people_terms)
+    print_rows(form, "Terms", rows, ("name", "role", "consented_at", "consented_to", *plain), data=people_terms)
 
 
 @people.command()

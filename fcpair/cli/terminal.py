@@ -108,7 +108,7 @@ def screen_width() -> int:
     """Width that printed text may have: as COLUMNS says, else as the terminal is, else 80."""
     if columns := _wanted_columns():
         return columns
-    return os.get_terminal_size(sys.stdout.fileno()).columns or USUAL_WIDTH if sys.stdout.isatty() else USUAL_WIDTH
+    return (sys.stdout.isatty() and os.get_terminal_size(sys.stdout.fileno()).columns) or USUAL_WIDTH
 
 
 def _wanted_columns() -> int:
@@ -181,9 +181,7 @@ def break_line(line: str, width: int) -> list[str]:
 
 def width_of(text: str) -> int:
     """Columns that a text takes on a terminal: wide characters take two, and those that only go with another none."""
-    if text.isascii():
-        return len(text)
-    return sum(_width_of_sign(sign) for sign in text)
+    return len(text) if text.isascii() else sum(_width_of_sign(sign) for sign in text)
 
 
 @cache
@@ -242,7 +240,7 @@ class _Column:
 
     def __post_init__(self) -> None:
         self.width = max(map(width_of, [self.name, *self.cells]))
-        self.whole = max((len(found) for cell in self.cells for found in _NUMBER.findall(cell)), default=0)
+        self.whole = max((len(number) for cell in self.cells for number in _NUMBER.findall(cell)), default=0)
         if self.numeric:
             self.whole = max(map(width_of, self.cells), default=0)
 
@@ -315,8 +313,7 @@ def wrap_text(text: str, width: int) -> list[str]:
         return [text]
     lines: list[str] = []
     for whole in text.splitlines() or [""]:
-        margin = whole[: len(whole) - len(whole.lstrip())][: width - 1]
-        line = margin
+        line = whole[: len(whole) - len(whole.lstrip())][: width - 1]
         for word in whole.split():
             if line.strip() and width_of(line) + 1 + width_of(word) > width:
                 lines.append(line)

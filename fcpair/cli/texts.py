@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import Command, take_effect
+from fcpair.cli.late import tabular
 from fcpair.cli.options import (
     PATH,
     grid_option,
@@ -28,8 +29,6 @@ from fcpair.lazy import pd
 
 if TYPE_CHECKING:
     from fcpair.texts.aliases import Aliases
-
-LINES = ("line", "cell")  # of a file, of a round
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Texts:
     @property
     def line_column(self) -> str:
         """The column that numbers the rows: the line of a file, the cell of a round."""
-        return next(name for name in LINES if name in self.frame)
+        return "line" if "line" in self.frame else "cell"
 
     @property
     def lines(self) -> list[int]:
@@ -70,8 +69,7 @@ class Texts:
 
     def emit(self, form: str, tables: Iterable[Table], rows: Iterable[Row], **data: Any) -> None:
         """Print what was found in the table; as JSON, `data` with what it is about."""
-        about = {"place": self.place, "part": self.part}
-        emit(form, about | data, tables, rows, simulated=self.simulated)
+        emit(form, {"place": self.place, "part": self.part} | data, tables, rows, simulated=self.simulated)
 
 
 def with_texts(command: Command) -> Command:
@@ -135,7 +133,7 @@ def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None,
 
     if not conditions and sample is None:
         return texts
-    parsed_conditions = [read_condition(condition) for condition in conditions]
+    parsed_conditions = [*map(read_condition, conditions)]
     frame = filter_rows(texts.frame, parsed_conditions, texts.lines, texts.place)
     met = " and ".join(map(str, parsed_conditions))
     if frame.empty:
@@ -143,8 +141,8 @@ def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None,
     part = f"{len(frame):,} of {len(texts.frame):,} lines{f' with {met}' if met else ''}"
     unanswered = texts.unanswered
     if unanswered is not None:
-        others = replace(texts, frame=unanswered)
-        unanswered = filter_rows(unanswered, parsed_conditions, others.lines, texts.place)
+        lines = replace(texts, frame=unanswered).lines
+        unanswered = filter_rows(unanswered, parsed_conditions, lines, texts.place)
     if sample is not None:
         frame, unanswered = sample_rows(frame, sample, seed, texts.place), None
         part = f"{sample:,} drawn by seed {seed} from {part}"
@@ -155,13 +153,12 @@ def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None,
 
 def _read_file(file: Path, reader: str) -> Texts:
     from fcpair.files.corpus.crowdcounter import read_crowdcounter
-    from fcpair.files.tables.tabular import place_of, read_table
 
     if reader == "table":
-        frame = read_table(file, verbatim=True)
-        return Texts(frame, place_of(frame))
+        frame = tabular.read_table(file, verbatim=True)
+        return Texts(frame, tabular.place_of(frame))
     read = read_crowdcounter(file)
-    return Texts(read.answers, place_of(read.answers), unanswered=read.unanswered)
+    return Texts(read.answers, tabular.place_of(read.answers), unanswered=read.unanswered)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
+from dataclasses import fields
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
@@ -23,17 +24,7 @@ from fcpair.web import routes, start
 from fcpair.web.auth import Auth
 from fcpair.web.context import Context, ServedTerms, load_templates
 from fcpair.web.errors import ErrorHandlers
-from fcpair.web.lead import (
-    conflicts,
-    evaluation,
-    files,
-    grid_map,
-    guidelines,
-    inspection,
-    people,
-    progress,
-    search,
-)
+from fcpair.web.lead import agreement, evaluation, files, guidelines, people, progress, search
 from fcpair.web.pages import adjudicate, participant
 from fcpair.web.server.admission import AdmissionControl, Kind
 from fcpair.web.server.child_process import BUILD_KILLED, BUILDING, KILLED, RUNNING, ChildProcess
@@ -41,9 +32,6 @@ from fcpair.web.server.security import Guard
 from fcpair.web.server.static_files import static_files
 from fcpair.web.server.worker import ReportWorker, WorkerPool
 
-STUDY = "FCPAIR_STUDY"
-ANNOTATE = "FCPAIR_ANNOTATE"
-URL = "FCPAIR_URL"
 UPKEEP_S = 30.0
 ABOUT_API = """
 For clients other than the pages. Every request carries the token of the person's invite link as
@@ -69,20 +57,19 @@ class _App(FastAPI):
         return {**description, "security": [{"token": []}]}
 
 
-_description = APIRouter(include_in_schema=False)
+own_router = APIRouter(include_in_schema=False)
 
 
-@_description.get("/api/openapi.json")
+@own_router.get("/api/openapi.json")
 async def description(request: Request) -> Response:
     """Send the description of the API, for anybody to read."""
     return Response(request.app.description_json, media_type="application/json")
 
 
-_MODULES = (
-    *(routes, participant, adjudicate, start),
-    *(inspection, progress, people, conflicts, guidelines, evaluation, files, search, grid_map),
+PAGES = (
+    *(participant, adjudicate, start),
+    *(agreement, progress, people, guidelines, evaluation, files, search),
 )
-ROUTERS = (_description, *(module.router for module in _MODULES))
 
 
 def create_app(
@@ -97,7 +84,10 @@ def create_app(
     Links that it makes lead to `url`. The terms that are `given`, by default those that differ from the study's own,
     hold whatever that comes to say of them. Leads look by the process of `pool`, where there is one.
     """
-    served = ServedTerms.of(study, annotate, given)
+    if given is None:
+        own = study.effective_options(Annotate)
+        given = [item.name for item in fields(Annotate) if getattr(annotate, item.name) != getattr(own, item.name)]
+    served = ServedTerms(study, {name: getattr(annotate, name) for name in given})
 
     def begin_anew() -> None:
         """Show the study as it is now, built or on other terms."""
@@ -158,11 +148,11 @@ def create_app(
     app.state.builder = ChildProcess(busy=BUILDING, killed=BUILD_KILLED, on_done=begin_anew)
     app.state.long_acts = ChildProcess(busy=RUNNING, killed=KILLED)
     problems = ErrorHandlers(context)
-    problems.register(app)
+    app.exception_handlers |= problems.by_kind()
     admission = AdmissionControl(app.build_middleware_stack(), context.door, problems)
     # Around everything, even around what answers the app's own failures.
     app.middleware_stack = Guard(admission, context.door.visitor_counting_failures)
-    for router in ROUTERS:
+    for router in (own_router, routes.router, *(page.router for page in PAGES)):
         # Not included: FastAPI would parse them anew for each app, and take longer to find them at every request.
         app.router.routes.extend(router.routes)
     app.mount("/static", static_files())
@@ -176,7 +166,7 @@ def from_environment() -> FastAPI:
     """
     load_templates()  # before the fork, which shares them
     pool = WorkerPool.forked()
-    study = Study(os.environ[STUDY])
-    terms = json.loads(os.environ.get(ANNOTATE, "{}"))
-    url = os.environ.get(URL, DEFAULT_SERVER_URL)
+    study = Study(os.environ["FCPAIR_STUDY"])
+    terms = json.loads(os.environ.get("FCPAIR_ANNOTATE", "{}"))
+    url = os.environ.get("FCPAIR_URL", DEFAULT_SERVER_URL)
     return create_app(study, study.effective_options(Annotate, **terms), url, given=terms.keys(), pool=pool)

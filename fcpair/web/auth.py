@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
@@ -21,13 +21,10 @@ from fcpair.sentences import say
 from fcpair.study import Access
 from fcpair.web.form import field
 
-SAFE = frozenset({"GET", "HEAD"})
 MAX_AGE_S = 30 * 24 * 3600
 REMEMBERED_S = 60.0
 MOST_REMEMBERED = 10_000
 _CALLER_KEY = "fcpair.caller"
-_CREDENTIAL_HEADERS = frozenset({b"authorization", b"cookie"})
-OUT_OF_DATE = say("the form is out of date, or was not sent from a page of this study; load it again")
 PEOPLE = {
     Role.ANNOTATOR: say("annotators"),
     Role.VALIDATOR: say("validators"),
@@ -78,10 +75,12 @@ class Auth:
             raise UnknownVisitorError
         if caller.visitor.role not in roles:
             raise RefusedError.say("this is not for %(people)s", people=PEOPLE[caller.visitor.role])
-        if caller.cookie is not None and request.method not in SAFE:
+        if caller.cookie is not None and request.method not in {"GET", "HEAD"}:
             sent, own = request.headers.get("x-csrf-token") or field(request, "csrf"), self.csrf_token(request)
             if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), own.encode()):
-                raise RefusedError(OUT_OF_DATE)
+                raise RefusedError.say(
+                    "the form is out of date, or was not sent from a page of this study; load it again"
+                )
         return caller.visitor
 
     def visitor(self, request: Request) -> Visitor | None:
@@ -102,8 +101,7 @@ class Auth:
 
     def has_wrong_token(self, request: Request) -> bool:
         """Return whether a request came with a wrong token that was not counted yet."""
-        caller: _Caller | None = request.scope.get(_CALLER_KEY)
-        return caller is not None and caller.is_wrong
+        return cast(_Caller, request.scope.get(_CALLER_KEY, _NOBODY)).is_wrong
 
     def visitor_counting_failures(self, request: Request) -> Visitor | None:
         """Visitor who is logged in, if anybody; a wrong token is counted, and TooManyError raised after too many."""
@@ -115,13 +113,12 @@ class Auth:
 
     def cached_visitor(self, request: Request) -> Visitor | None:
         """Visitor who was let in with this request already, if anybody; nothing is looked up."""
-        caller: _Caller | None = request.scope.get(_CALLER_KEY)
-        return caller.visitor if caller else None
+        return cast(_Caller, request.scope.get(_CALLER_KEY, _NOBODY)).visitor
 
     def csrf_token(self, request: Request) -> str:
         """The token that the forms of this request's session carry; empty without a session."""
         cookie = self._caller(request).cookie
-        return self._sessions.csrf_token(cookie) if cookie else ""
+        return _digest(self._sessions.secret, "csrf", cookie) if cookie else ""
 
     def login_with_token(self, request: Request, token: str) -> Visitor | None:
         """The visitor whom a token lets in; None for a wrong one, which is counted: TooManyError after too many.
@@ -140,15 +137,14 @@ class Auth:
 
     def end_session(self, request: Request, response: Response) -> None:
         """End the session, copies of its cookie included, and clear the cookie."""
-        caller = self._caller(request)
-        session = self._sessions.parse_cookie(caller.cookie) if caller.cookie else None
-        if session is not None:
+        cookie = self._caller(request).cookie
+        if cookie and (session := self._sessions.parse_cookie(cookie)):
             self._access.end_session(session.person_id, session.id, MAX_AGE_S)
         self._set_cookie(request, response, "", 0)
 
     def _set_cookie(self, request: Request, response: Response, value: str, max_age: int) -> None:
-        options: dict[str, Any] = {"secure": request.url.scheme == "https", "httponly": True, "samesite": "lax"}
-        response.set_cookie(self._sessions.cookie, value, max_age=max_age, **options)
+        secure = request.url.scheme == "https"
+        response.set_cookie(self._sessions.cookie, value, max_age, secure=secure, httponly=True, samesite="lax")
 
     def check_origin(self, request: Request) -> None:
         """Raise RefusedError for a form that a browser sends from another site; for forms outside any session."""
@@ -204,22 +200,20 @@ class Auth:
 
 def _credentials(request: Request) -> bytes:
     """A digest of what says who sent a request: nothing that could let anybody in is kept."""
-    headers = [value for name, value in request.scope["headers"] if name in _CREDENTIAL_HEADERS]
+    headers = [value for name, value in request.scope["headers"] if name in {b"authorization", b"cookie"}]
     return hashlib.sha256(b"\0".join(headers)).digest()
 
 
 def is_known(scope: Mapping[str, Any]) -> bool:
     """Return whether a request was found to be from somebody of the study."""
-    caller: _Caller | None = scope.get(_CALLER_KEY)
-    return caller is not None and caller.visitor is not None
+    return cast(_Caller, scope.get(_CALLER_KEY, _NOBODY)).visitor is not None
 
 
 def _client_address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-@dataclass(frozen=True)
-class Session:
+class Session(NamedTuple):
     """Whose session it is, a fingerprint of the key that they had when it began, and what tells it from others."""
 
     person_id: int
@@ -232,32 +226,26 @@ class Sessions:
 
     def __init__(self, secret: str, named_for: str | None = None) -> None:
         self.secret = secret
-        signer = {"digest_method": hashlib.sha256}
-        self._serializer = URLSafeTimedSerializer(secret, salt="fcpair.session", signer_kwargs=signer)
+        signer_kwargs = {"digest_method": hashlib.sha256}
+        self._serializer = URLSafeTimedSerializer(secret, salt="fcpair.session", signer_kwargs=signer_kwargs)
         # Cookies do not know ports: two studies on one machine must not end each other's sessions.
         self.cookie = f"fcpair_{_digest(secret if named_for is None else named_for, 'cookie', '')[:8]}"
 
     def make_cookie(self, visitor: Visitor) -> str:
         """The value of the cookie of a new session; no two are alike."""
         fingerprint = _digest(self.secret, "key", visitor.key)
-        value: str = self._serializer.dumps([visitor.id, fingerprint, secrets.token_urlsafe(9)])
-        return value
+        return str(self._serializer.dumps([visitor.id, fingerprint, secrets.token_urlsafe(9)]))
 
     def parse_cookie(self, value: str) -> Session | None:
         """The session that a cookie stands for; None when it is not one of ours, or too old."""
         try:
-            person_id, fingerprint, session_id = self._serializer.loads(value, max_age=MAX_AGE_S)
+            return Session(*self._serializer.loads(value, max_age=MAX_AGE_S))
         except BadData:
             return None
-        return Session(person_id, fingerprint, session_id)
 
     def has_key(self, session: Session, key: str) -> bool:
         """Return whether a session began with this key."""
         return hmac.compare_digest(session.fingerprint, _digest(self.secret, "key", key))
-
-    def csrf_token(self, value: str) -> str:
-        """The token that forms of the session with this cookie carry."""
-        return _digest(self.secret, "csrf", value)
 
 
 def _digest(secret: str, purpose: str, value: str) -> str:

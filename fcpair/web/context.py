@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from http import HTTPStatus
 from operator import attrgetter
 from pathlib import Path
@@ -28,7 +28,7 @@ from fcpair.report import formatting
 from fcpair.report.table_rows import KappaCell
 from fcpair.sentences import mark
 from fcpair.stages.assignment import pace
-from fcpair.study import PageWords, Study, WorkQueue
+from fcpair.study import PageWords, Study
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids, lead_pages
 from fcpair.web.languages import ENGLISH, LANGUAGES, Language, notice_plain, preferred_language
@@ -41,14 +41,12 @@ HERE = Path(__file__).parent
 Read = TypeVar("Read")
 START = "/lead/start"  # below it are the pages on which a study is made
 HEATS = 10
-QUOTED = ("LEAST_INTERVALS", "RATE_DAYS", "LAST_INTERVALS", "FASTEST_WPM", "MEAN_WPM")  # by templates, of the pace
 PLACES: Mapping[str, str] = {
     "serve": mark("use these pages"),
     "validate assign": mark("“Assign pairs to validators” on Conflicts"),
     "partition": mark("“Tiers as they would be now” on Progress"),
     "report": mark("“Report” on Downloads"),
 }
-GO_TO = mark("go to %(place)s")
 _COMMAND = re.compile(rf"(run )?`fcpair ({'|'.join(PLACES)})( --[^`]*)?`")
 _TIER_NAME = re.compile(rf"\b({'|'.join(TIERS)})\b", re.IGNORECASE)
 
@@ -60,64 +58,30 @@ class ServedTerms:
     study: Study
     given: Mapping[str, Any]
 
-    @classmethod
-    def of(cls, study: Study, annotate: Annotate, given: Collection[str] | None) -> ServedTerms:
-        """Terms of which those are `given` that are so named; None for those that differ from the study's own."""
-        if given is None:
-            own = study.effective_options(Annotate)
-            names = (item.name for item in fields(Annotate))
-            given = [name for name in names if getattr(annotate, name) != getattr(own, name)]
-        return cls(study, {name: getattr(annotate, name) for name in given})
-
-    @property
-    def own(self) -> Annotate:
-        """The study's own terms."""
-        return self.study.effective_options(Annotate)
-
     def now(self) -> Annotate:
         """The terms as they are now, with fcpair's own words where the study has none."""
         return self.study.effective_options(Annotate, **self.given).worded(self.study.facts["hs_name"])
 
 
-@dataclass(frozen=True)
 class Context:
     """Context that an app has once, for all its requests; `context_of` gets it."""
 
-    study: Study
-    annotate: Annotate
-    door: Auth
-    templates: Environment
-    url: str  # at which people reach the server; no request says so, as that is anybody's to write
-    terms: ServedTerms  # of which `annotate` is what they were when this was made
-
-    def __post_init__(self) -> None:
-        _read = self.facts  # while it can be: the page that says that the study cannot be read needs it
-
-    @cached_property
-    def facts(self) -> dict[str, str]:
-        """Facts that do not change while the study is served: `title`, `hs_name`, `cn_name`, `created_at`."""
-        facts = self.study.facts
-        return {name: facts[name] for name in ("title", "hs_name", "cn_name", "created_at")}
-
-    @cached_property
-    def grids(self) -> Grids:
-        """The grids that are served."""
-        return Grids(self.study)
-
-    @cached_property
-    def work_queue(self) -> WorkQueue:
-        """The work of those who answer, on the terms on which the study is served."""
-        return self.study.work_queue(self.annotate)
-
-    @cached_property
-    def intake(self) -> Batches[tuple[Visitor, Submission], dict[str, int]]:
-        """Stores what they answer, and acknowledges each answer when its batch is on disk."""
-        return Batches("intake", self.work_queue.submit_all, partial(self.work_queue.submit_all, wait=False))
-
-    @cached_property
-    def assigning(self) -> Batches[tuple[Visitor, int], list[Task]]:
-        """Gives pairs to whoever asks, in open dealing."""
-        return Batches("given", self.work_queue.assign_tasks)
+    def __init__(
+        self, study: Study, annotate: Annotate, door: Auth, templates: Environment, url: str, terms: ServedTerms
+    ) -> None:
+        self.study, self.annotate, self.door, self.templates = study, annotate, door, templates
+        self.url = url  # at which people reach the server; no request says so, as that is anybody's to write
+        self.terms = terms  # of which `annotate` is what they were when this was made
+        facts = study.facts  # while it can be read: the page that says that the study cannot be read needs it
+        self.facts: dict[str, str] = {name: facts[name] for name in ("title", "hs_name", "cn_name", "created_at")}
+        self.grids = Grids(study)
+        self.work_queue = work_queue = study.work_queue(annotate)
+        # Stores what people answer, and acknowledges each answer when its batch is on disk.
+        self.intake = Batches[tuple[Visitor, Submission], dict[str, int]](
+            "intake", work_queue.submit_all, partial(work_queue.submit_all, wait=False)
+        )
+        # Gives pairs to whoever asks, in open dealing.
+        self.assigning = Batches[tuple[Visitor, int], list[Task]]("given", work_queue.assign_tasks)
 
     def storage_key(self, visitor: Visitor) -> str:
         """Key under which a browser keeps one person's data: of one study, whatever else this address served."""
@@ -143,10 +107,6 @@ class Context:
         """Return whether a visitor can practise on known pairs; not where that cannot be read."""
         return _if_readable(lambda: visitor.role in PRACTISING and bool(self.study.known_items()), False)
 
-    def has_discussion(self, visitor: Visitor) -> bool:
-        """Return whether a visitor has a discussion of a calibration to read; not where that cannot be read."""
-        return _if_readable(lambda: visitor.role in WORKERS and self.study.has_discussion(visitor), False)
-
     def language(self, visitor: Visitor | None) -> Language:
         """The language of pages for a visitor: the one they chose, else the study's; English where it is unreadable."""
         return _if_readable(lambda: LANGUAGES[(visitor and visitor.language) or self.study.page_language()], ENGLISH)
@@ -163,8 +123,7 @@ class Context:
         """A sentence of fcpair's as a visitor reads it: in their language, and calling a pair what pages call it."""
         notice_plain(sentence)
         about_work = language is not ENGLISH or "pair" in sentence.lower()
-        noun = self.noun(visitor, here) if about_work else Noun.of("pair")
-        return language.say(sentence, noun)
+        return language.say(sentence, self.noun(visitor, here) if about_work else Noun.of("pair"))
 
     def page(
         self,
@@ -180,7 +139,10 @@ class Context:
         words, facts = self.page_words(visitor, here), here.facts if here else self.facts
         noun = words.noun if words else Noun.of("pair")
         language: Language = values.get("language") or self.language_of(request, visitor)
-        takes_part = visitor if visitor and visitor.consented else None
+        practises = discusses = False
+        if visitor and visitor.consented:
+            practises = self.has_practice(visitor)
+            discusses = visitor.role in WORKERS and _if_readable(partial(self.study.has_discussion, visitor), False)
         variables = {
             "visitor": visitor,
             "csrf": self.door.csrf_token(request) if visitor else "",
@@ -190,8 +152,8 @@ class Context:
             "noun": noun,
             "language": language,
             "phrases": language.noun_phrases(noun),
-            "practises": takes_part is not None and self.has_practice(takes_part),
-            "discusses": takes_part is not None and self.has_discussion(takes_part),
+            "practises": practises,
+            "discusses": discusses,
             "annotate": self.annotate,
             "path": request.url.path,
             **values,
@@ -212,7 +174,7 @@ def replace_commands(sentence: str, language: Language = ENGLISH) -> str:
 
     def replace(command: re.Match[str]) -> str:
         place = language.find(PLACES[command[2]])
-        return language.gettext(GO_TO, place=place) if command[1] else place
+        return language.gettext(mark("go to %(place)s"), place=place) if command[1] else place
 
     return _COMMAND.sub(replace, sentence)
 
@@ -236,14 +198,12 @@ context_of: Callable[[Request], Context] = attrgetter("app.state.context")  # of
 
 def mark_tiers(text: str) -> Markup:
     """A text in which each name of a tier has a mark in its colour, see `report.figures.colours`."""
-    marked = _TIER_NAME.sub(lambda name: f'<span class="tier {name[0].lower()}">{name[0]}</span>', str(escape(text)))
-    return Markup(marked)
+    return Markup(_TIER_NAME.sub(lambda name: str(mark_tier(name[0])), str(escape(text))))
 
 
 def mark_tier(name: str) -> Markup:
     """The name of a tier with a mark beside it: in the colour that one of the four is called by, or of one's own."""
-    kind = name.lower() if name.lower() in TIERS else "own"
-    return Markup('<span class="tier {}">{}</span>').format(kind, name)
+    return Markup('<span class="tier {}">{}</span>').format(name.lower() if name.lower() in TIERS else "own", name)
 
 
 def heat_class(cell: KappaCell) -> str:
@@ -282,6 +242,7 @@ def load_templates() -> Environment:
         "iso": lambda at: datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds"),  # a POSIX time for browsers
         "heat": heat_class,
         "PAUSE_MINUTES": round(pace.PAUSE_S / 60),
-        **{name: getattr(pace, name) for name in QUOTED},
+        **{name: getattr(pace, name) for name in ("LEAST_INTERVALS", "RATE_DAYS", "LAST_INTERVALS")},
+        **{name: getattr(pace, name) for name in ("FASTEST_WPM", "MEAN_WPM")},
     }
     return environment

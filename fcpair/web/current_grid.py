@@ -84,12 +84,8 @@ class Grids:
     def with_policy(self) -> list[CurrentGrid]:
         """Those in which answers that differ wait for somebody's decision: of planned ones, where a policy holds."""
         names = self._study.grids
-        candidates = (self._current(names, name) for name in names)
-        return [
-            candidate
-            for candidate in candidates
-            if candidate.has_labels and (not candidate.is_planned or candidate.grid.policy)
-        ]
+        grids = (self._current(names, name) for name in names)
+        return [here for here in grids if here.has_labels and (not here.is_planned or here.grid.policy)]
 
     def first_with_work(self, person_id: int) -> CurrentGrid:
         """The first of these in which something waits for an adjudicator, else the first; StageError for none."""
@@ -97,9 +93,7 @@ class Grids:
         if not candidates:
             raise StageError.say("there is nothing to decide in this study yet")
         several = candidates if len(candidates) > 1 else []
-        return next(
-            (candidate for candidate in several if candidate.adjudication_queue.state(person_id).waiting), candidates[0]
-        )
+        return next((here for here in several if here.adjudication_queue.state(person_id).waiting), candidates[0])
 
     def _current(self, names: list[str], name: str) -> CurrentGrid:
         if name not in names:
@@ -135,17 +129,13 @@ def has_decisions(here: CurrentGrid) -> bool:
 
 @dataclass(frozen=True)
 class LeadPage:
-    """A page of the lead's with its panels, offered where it `fits` the grid; addresses of its `parts` begin so."""
+    """A page of the lead's with its panels, offered where it `fits` the grid; what is one thing on it is at `parts`."""
 
     path: str
     title: str
     panels: tuple[str, ...] = ()
     fits: Fits = fits_always
     parts: tuple[str, ...] = ()
-
-    def has_part(self, path: str) -> bool:
-        """Return whether what is at an address is about one thing on this page."""
-        return path.startswith(self.parts)
 
 
 PROGRESS = LeadPage(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import cast
+from typing import Any, cast
 from urllib.parse import quote
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -29,7 +30,6 @@ SENTENCES = {
     HTTPStatus.BAD_REQUEST: say("the request cannot be read; expected JSON in UTF-8"),
     HTTPStatus.SERVICE_UNAVAILABLE: NOT_NOW,
 }
-ONE_MOMENT = mark("One moment, please")
 SOMETHING_WRONG = mark("Something is wrong")
 HEADINGS = {
     HTTPStatus.FORBIDDEN: mark("You cannot see or do this"),
@@ -41,32 +41,31 @@ HEADINGS = {
     HTTPStatus.INTERNAL_SERVER_ERROR: mark("Something has gone wrong here"),
     HTTPStatus.SERVICE_UNAVAILABLE: mark("The study cannot be reached just now"),
 }
-NO_FORM = say("the form that was sent cannot be read")
-NOT_YET = mark("The study is not at this stage")
 _log = logging.getLogger("fcpair.web")
 
 
+@dataclass(frozen=True)
 class ErrorHandlers:
     """Answers errors; the statuses of fcpair's own are those of STATUS, 500 for any other."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    context: Context
 
-    def register(self, app: FastAPI) -> None:
-        """Have the app's errors answered here."""
-        for kind in STATUS:
-            app.add_exception_handler(kind, self.answer_known)
-        app.add_exception_handler(RequestValidationError, self.answer_invalid)
-        app.add_exception_handler(HTTPException, self.answer_http)
-        app.add_exception_handler(OSError, self.answer_machine)
-        app.add_exception_handler(ElsewhereError, lambda _request, error: go_to(cast(ElsewhereError, error).address))
-        app.add_exception_handler(Exception, self.answer_defect)
+    def by_kind(self) -> dict[Any, Callable[..., Response]]:
+        """What answers each kind of error."""
+        return {
+            **dict.fromkeys(STATUS, self.answer_known),
+            RequestValidationError: self.answer_invalid,
+            HTTPException: self.answer_http,
+            OSError: self.answer_machine,
+            ElsewhereError: lambda _request, error: go_to(str(error)),
+            Exception: self.answer_defect,
+        }
 
     def answer_known(self, request: Request, error: Exception) -> Response:
         """Respond to an error that a user can cause."""
         status = status_of(error)
         if isinstance(error, UnknownVisitorError) and not _is_api(request):
-            if reason := self._context.door.farewell(request):
+            if reason := self.context.door.farewell(request):
                 return show_farewell(request, reason)
             if "hx-request" in request.headers:  # a redirect would put the page into the place of a part of one
                 return Response(status_code=HTTPStatus.UNAUTHORIZED, headers={"HX-Redirect": "/join"})
@@ -76,10 +75,10 @@ class ErrorHandlers:
             headers["Retry-After"] = str(error.wait_s)
         if isinstance(error, BusyError):  # a page tries again by itself; what was sent to be kept is not sent again
             headers |= {"Refresh": str(error.wait_s)} if request.method == "GET" else {}
-            return self._answer(request, status, BUSY, headers, ONE_MOMENT)
+            return self._answer(request, status, BUSY, headers, mark("One moment, please"))
         if isinstance(error, StudyError):  # names the place of the file, which is for those who run the server
             _log.error("%s %s: %s", request.method, quote(request.url.path), error)
-        heading = NOT_YET if isinstance(error, StageError) else ""
+        heading = mark("The study is not at this stage") if isinstance(error, StageError) else ""
         return self._answer(request, status, SENTENCES.get(status, str(error)), headers, heading)
 
     def answer_invalid(self, request: Request, error: Exception) -> Response:
@@ -87,13 +86,13 @@ class ErrorHandlers:
         if refused := self._login_refusal(request):
             return refused
         findings = []
-        for one in cast(RequestValidationError, error).errors():
-            is_unread = one["type"] == "json_invalid"  # whose message is the same for all reasons
-            message = one["ctx"]["error"] if is_unread else one["msg"]
-            if one.get("ctx", {}).get("pattern") == NO_NUL:
+        for fault in cast(RequestValidationError, error).errors():
+            # One of what cannot be read is the same for all reasons.
+            message = fault["ctx"]["error"] if fault["type"] == "json_invalid" else fault["msg"]
+            if fault.get("ctx", {}).get("pattern") == NO_NUL:
                 message = "a text cannot hold the character NUL"
-            loc = [_replace_surrogates(part) if isinstance(part, str) else part for part in one["loc"]]
-            findings.append({"loc": loc, "msg": _replace_surrogates(message), "type": one["type"]})
+            loc = [_replace_surrogates(part) if isinstance(part, str) else part for part in fault["loc"]]
+            findings.append({"loc": loc, "msg": _replace_surrogates(message), "type": fault["type"]})
         if _is_api(request):
             return JSONResponse({"detail": findings}, HTTPStatus.UNPROCESSABLE_ENTITY)
         reason = "; ".join(f"{finding['loc'][-1]}: {finding['msg']}" for finding in findings)
@@ -108,7 +107,7 @@ class ErrorHandlers:
             return refusal
         sentence = NOWHERE if status is HTTPStatus.NOT_FOUND else SENTENCES.get(status, str(refused.detail))
         if status is HTTPStatus.BAD_REQUEST and not _is_api(request):
-            sentence = NO_FORM
+            sentence = say("the form that was sent cannot be read")
         return self._answer(request, status, sentence, refused.headers or {})
 
     def _login_refusal(self, request: Request) -> Response | None:
@@ -116,7 +115,7 @@ class ErrorHandlers:
         if not (roles := roles_of(request.scope["endpoint"])):
             return None
         try:
-            self._context.door.require_visitor(request, roles)
+            self.context.door.require_visitor(request, roles)
         except FcpairError as refusal:
             return self.answer_known(request, refusal)
         return None
@@ -135,13 +134,13 @@ class ErrorHandlers:
         self, request: Request, status: HTTPStatus, sentence: str, headers: Mapping[str, str], heading: str = ""
     ) -> Response:
         """JSON or a page, in the visitor's language; who is not known yet is not looked up: that may be what failed."""
-        visitor = self._context.door.cached_visitor(request)
+        visitor = self.context.door.cached_visitor(request)
         is_unread = _is_api(request) and (visitor is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR)
-        language = ENGLISH if is_unread else self._context.language_of(request, visitor)
-        sentence = self._context.translate_sentence(sentence, visitor, language)
+        language = ENGLISH if is_unread else self.context.language_of(request, visitor)
+        sentence = self.context.translate_sentence(sentence, visitor, language)
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)
-        page = self._context.page(
+        page = self.context.page(
             request,
             visitor,
             "error.html.j2",

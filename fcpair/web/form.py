@@ -9,16 +9,16 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import MISSING, Field, dataclass, replace
+from dataclasses import MISSING, Field, replace
 from dataclasses import fields as fields_of_class
-from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 from urllib.parse import unquote_to_bytes
 
 from fastapi import Form, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, at_fault
 from fcpair.param_values import AT_LEAST_ONE, Checked, plain_type
 from fcpair.sentences import mark, say
 from fcpair.values import parse_json, with_point
@@ -29,13 +29,8 @@ Ticked = Annotated[bool, Form()]
 FORM = "application/x-www-form-urlencoded"
 BODY = "fcpair.body"
 MOST_DIGITS = 15
-_SLICE = 64 * 1024
 LEAST = 1_000  # bytes; less is as many packets either way
 FAST = 6  # of 9: for what is compressed at each request
-NO_VALUE = mark("“%(label)s” is empty; it needs a value")
-NO_NUMBER = mark("“%(label)s”: `%(text)s` is not a number; enter a whole number")
-NO_COUNT = mark("“%(label)s”: `%(text)s` is not a number; enter a whole number, 1 or more")
-NO_SHARE = mark("“%(label)s”: `%(text)s` is not a share; enter a percentage from 0 to 100")
 Params = TypeVar("Params", bound=Checked)
 
 
@@ -72,7 +67,7 @@ def _decode(sent: bytes) -> str:
     """The text that was sent. It is taken in slices: of 2 MiB of Persian at once, Python makes two million pieces."""
     slices, at = [], 0
     while at < len(sent):
-        end = at + _SLICE
+        end = at + 64 * 1024
         if (cut := sent.rfind(b"%", end - 2, end)) > at:  # not through an escape
             end = cut
         slices.append(unquote_to_bytes(sent[at:end].replace(b"+", b" ")))
@@ -125,16 +120,7 @@ def json_response(request: Request, content: Any) -> Response:
     return Response(compressed, headers={"content-encoding": "gzip"}, media_type="application/json")
 
 
-class FieldError(InputError):
-    """The value that was typed into a `field` of a form is none that it takes."""
-
-    def __init__(self, template: str, field: ParamField, text: str) -> None:
-        self.parameter = field.name
-        super().__init__(say(template, label=say(field.label), text=text))
-
-
-@dataclass(frozen=True)
-class ParamField:
+class ParamField(NamedTuple):
     """A parameter as a field of a form; `kind` is its type, beside which it may be None if it `takes_none`."""
 
     item: Field[Any]
@@ -177,22 +163,27 @@ class ParamField:
 
     def read(self, text: str) -> Any:
         """The value that a text stands for; raises InputError where it is none that the field has."""
+        value: Any = text == "yes" if self.kind is bool else text
+        wrong = ""
         if not text and self.takes_none:
-            return None
-        if not text and self.item.default not in ("", (), MISSING) and "needs" not in self.item.metadata:
-            raise FieldError(NO_VALUE, self, text)
-        if self.kind is int:
-            number, is_count = parse_number(text), self.item.metadata.get("bounds", AT_LEAST_ONE) == AT_LEAST_ONE
-            if number is None or (is_count and not number):
-                raise FieldError(NO_COUNT if is_count else NO_NUMBER, self, text)
-            return number
-        if self.kind is float:
-            if (share := parse_share(text)) is None:
-                raise FieldError(NO_SHARE, self, text)
-            return share
-        if self.kind == tuple[str, ...]:
-            return tuple(line.strip() for line in text.splitlines() if line.strip())
-        return text == "yes" if self.kind is bool else text
+            value = None
+        elif not text and self.item.default not in ("", (), MISSING) and "needs" not in self.item.metadata:
+            wrong = mark("“%(label)s” is empty; it needs a value")
+        elif self.kind is int:
+            value = parse_number(text)
+            if self.item.metadata.get("bounds", AT_LEAST_ONE) == AT_LEAST_ONE:
+                message = mark("“%(label)s”: `%(text)s` is not a number; enter a whole number, 1 or more")
+                wrong = "" if value else message
+            elif value is None:
+                wrong = mark("“%(label)s”: `%(text)s` is not a number; enter a whole number")
+        elif self.kind is float and (value := parse_share(text)) is None:
+            wrong = mark("“%(label)s”: `%(text)s` is not a share; enter a percentage from 0 to 100")
+        elif self.kind == tuple[str, ...]:
+            value = tuple(line.strip() for line in text.splitlines() if line.strip())
+        if wrong:
+            with at_fault(self.name):
+                raise InputError.say(wrong, label=say(self.label), text=text)
+        return value
 
 
 def fields_of(cls: Any) -> Mapping[str, ParamField]:
@@ -208,8 +199,8 @@ def fields_of(cls: Any) -> Mapping[str, ParamField]:
 def read_params(own: Params, typed: Mapping[str, str]) -> Params:
     """The parameters with what was typed into a form; the rest is as in `own`. Raises InputError for what cannot be."""
     values = {}
-    for name, one in fields_of(type(own)).items():
+    for name, param in fields_of(type(own)).items():
         text = typed.get(name, "").replace("\r\n", "\n").strip()
-        if name in typed and text != one.write(getattr(own, name)).strip():
-            values[name] = one.read(text)
+        if name in typed and text != param.write(getattr(own, name)).strip():
+            values[name] = param.read(text)
     return cast(Params, replace(cast(Any, own), **values))

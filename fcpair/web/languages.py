@@ -20,14 +20,12 @@ from babel.dates import format_date, format_datetime
 from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol, get_minus_sign_symbol
 from markupsafe import Markup, escape
 
-from fcpair.records import Figure
 from fcpair.report import formatting
 from fcpair.sentences import Answer, Id, Joined, Sentence, Written, mark, mark_plural
 from fcpair.words import DEFAULT_LANGUAGE, PAGE_LANGUAGES, Noun
 
 FOLDER = Path(__file__).parent / "locale"
 SCRIPT = Path(__file__).parent / "static" / "language.js"
-OF_SCRIPTS = "fcpair/web/static/"  # where messages are found that scripts say
 CATEGORIES = {"ar": ("zero", "one", "two", "few", "many", "other"), "fa": ("other",)}  # of plurals, as catalogues count
 TWO_CATEGORIES = ("one", "other")
 NAMES = {
@@ -41,9 +39,6 @@ NAMES = {
 }
 RIGHT_TO_LEFT = ("fa", "ar")
 BOUNDS = mark("%(low)s to %(high)s")
-HOURS = mark("%(hours)s h %(minutes)s min")
-MINUTES = mark("%(minutes)s min")
-SECONDS = mark("%(seconds)s s")
 _FIGURE = re.compile(r"([<>] )?-?[\d,]+(\.\d+)?( %)?")
 _SENTENCE = re.compile(r"[A-Za-z]{2,} .*[A-Za-z]{2}", re.DOTALL)
 _BOUNDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
@@ -122,8 +117,7 @@ class Language:
     """A language of the pages, and its `name` in it. In messages, `%(name)s` stands for a value."""
 
     def __init__(self, code: str) -> None:
-        self.code = code
-        self.name = NAMES[code]
+        self.code, self.name = code, NAMES[code]
         self.direction = "rtl" if code in RIGHT_TO_LEFT else "ltr"
         self.categories = CATEGORIES.get(code, TWO_CATEGORIES)
         self._numbering, zero = NUMBERINGS.get(code, ("latn", ord("0")))
@@ -140,13 +134,6 @@ class Language:
         signs = {",": get_group_symbol, ".": get_decimal_symbol, "-": get_minus_sign_symbol}
         symbols = {ord(sign): of(self._locale, numbering_system=self._numbering) for sign, of in signs.items()}
         return {**symbols, **self._digits}
-
-    @cached_property
-    def _percent(self) -> str:
-        """Sign that follows a number in percent."""
-        sign: str = self._locale.number_symbols[self._numbering]["percentSign"]
-        suffix: str = self._locale.percent_formats[None].suffix[0]
-        return suffix.replace("%", sign)
 
     @property
     def tag(self) -> str:
@@ -198,7 +185,10 @@ class Language:
 
     def percent(self, written: str) -> str:
         """The same of a share, such as `87.5 %`."""
-        return written if self.code == DEFAULT_LANGUAGE else self.figure(written).replace(" %", self._percent)
+        if self.code == DEFAULT_LANGUAGE:
+            return written
+        sign, suffix = self._locale.number_symbols[self._numbering], self._locale.percent_formats[None].suffix[0]
+        return self.figure(written).replace(" %", suffix.replace("%", sign["percentSign"]))
 
     def count(self, n: int) -> str:
         """A count: `5,805`."""
@@ -218,10 +208,6 @@ class Language:
             low, high = map(self.figure, limits.groups())
             return self.gettext(BOUNDS, low=low, high=high)
         return self.percent(written) if _FIGURE.fullmatch(written) else written
-
-    def interval(self, figure: Figure) -> str:
-        """The bounds of a figure's interval."""
-        return self.bounds(figure.low, figure.high)
 
     def bounds(self, low: float | None, high: float | None) -> str:
         """From one figure to another; a dash where there is none."""
@@ -257,11 +243,11 @@ class Language:
         if seconds is None:
             return formatting.NOTHING
         if seconds < 60:
-            return self.gettext(SECONDS, seconds=self.digits(f"{seconds:.0f}"))
+            return self.gettext(mark("%(seconds)s s"), seconds=self.digits(f"{seconds:.0f}"))
         hours, minutes = divmod(round(seconds / 60), 60)
         if not hours:
-            return self.gettext(MINUTES, minutes=minutes)
-        return self.gettext(HOURS, hours=hours, minutes=self.digits(f"{minutes:02d}"))
+            return self.gettext(mark("%(minutes)s min"), minutes=minutes)
+        return self.gettext(mark("%(hours)s h %(minutes)s min"), hours=hours, minutes=self.digits(f"{minutes:02d}"))
 
     def count_noun(self, noun: Noun, n: int) -> str:
         """The number with the noun, as in `1,200 pairs`."""
@@ -291,16 +277,11 @@ class Language:
 
     def _say_value(self, value: Any, noun: Noun) -> str:
         if isinstance(value, list | tuple):
-            return self.find(", ").join(self._say_value(one, noun) for one in value)
+            return self.find(", ").join(self._say_value(item, noun) for item in value)
         if isinstance(value, Sentence):
             return self.say(value, noun)
-        writers: dict[type, Callable[[Any], str]] = {
-            Id: self.digits,
-            Written: self.percent,
-            Answer: self.answer_name,
-            int: self.number,
-        }
-        return writers.get(type(value), str)(value)
+        writers: dict[type, Callable[[Any], str]] = {Id: self.digits, Written: self.percent, Answer: self.answer_name}
+        return (writers | {int: self.number}).get(type(value), str)(value)
 
     def answer_name(self, name: str) -> str:
         """The name of an answer as people read it who have no wording for it."""
@@ -311,7 +292,7 @@ class Language:
         """The script by which others say their messages in the language."""
         contents = {"locale": self.tag, "plurals": self.categories, "messages": {}, "names": {}}
         if self.code != DEFAULT_LANGUAGE:
-            contents["messages"] = _read_messages(self.code, OF_SCRIPTS)
+            contents["messages"] = _read_messages(self.code, "fcpair/web/static/")
             contents["names"] = {name: self.find(name) for name in ANSWER_NAMES}
         text = json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
         return f"globalThis.fcpairMessages = {text};\n{SCRIPT.read_text('utf-8')}".encode()
@@ -362,8 +343,8 @@ def _read_messages(code: str, place: str = "") -> dict[str, str | tuple[str, ...
     messages: dict[str, str | tuple[str, ...]] = {}
     for message in catalogue:
         forms = _forms(message.string)
-        is_there = not place or any(path.startswith(place) for path, _ in message.locations)
-        if message.id and is_there and not message.fuzzy and all(forms):
+        is_at_place = not place or any(path.startswith(place) for path, _ in message.locations)
+        if message.id and is_at_place and not message.fuzzy and all(forms):
             messages[_forms(message.id)[0]] = forms if message.pluralizable else forms[0]
     return messages
 
@@ -380,7 +361,7 @@ def preferred_language(header: str) -> Language:
         tag, _, weight = part.partition(";q=")
         # 1 where nothing is said, 0 where that cannot be read.
         weighed.append((float(weight or 1) if re.fullmatch(r"[01]?(\.\d{1,3})?", weight) else 0, tag))
-    tags = [tag for weight, tag in sorted(weighed, key=lambda one: -one[0]) if weight]
+    tags = [tag for weight, tag in sorted(weighed, key=lambda weighted: -weighted[0]) if weight]
     return LANGUAGES[negotiate_locale(tags, PAGE_LANGUAGES, sep="-") or DEFAULT_LANGUAGE]
 
 

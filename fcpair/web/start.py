@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
@@ -25,7 +25,6 @@ from fcpair.start_draft import (
     ColumnsDraft,
     Draft,
     DraftPart,
-    GuidelinesDraft,
     PeopleDraft,
     PlanDraft,
     StatementsDraft,
@@ -47,7 +46,6 @@ from fcpair.web.visits import REFUSALS, ElsewhereError, LeadVisit, Visit, enter_
 
 router = APIRouter(include_in_schema=False)
 LINKS = f"{START}/links"
-INTERRUPTED = say("the study was not built to the end, and nothing of it was kept; press the button again")
 BUILD_STAGES = {
     "init": mark("Names and labels"),
     "import": mark("Texts"),
@@ -60,17 +58,11 @@ ANSWERS = ("yes", "no", "decline")  # the fields of the names that the answers o
 MOST_UPLOAD = 50 * 1024 * 1024
 PATIENCE_S = 600.0
 LONGEST_NAME = 255
-MEGABYTE = 1024 * 1024
 TOO_LARGE = mark(
     "the file has more than %(number)s MB, which is the limit here; leave out rows or columns that the study does not "
     "need, or use `fcpair run` on the server"
 )
 EMPTY = say("the file is empty; choose one with a row of column names and at least one pair")
-DISK_FULL = say(
-    "the server's disk is full or read-only; make room there, or tell those who run it, and send the file again"
-)
-TOO_SLOW = say("the file came in too slowly; try again with a better connection")
-GONE = say("there is no such file any more; upload the table again")
 KEEP = f"{START}/keep"
 UPLOADED = re.compile(r"[0-9a-f]{16}\.[a-z]+")
 
@@ -92,14 +84,10 @@ _ADDRESSES: dict[StudyKind, dict[str, str]] = {  # of parts whose addresses are 
     "survey": {"columns": "statements", "plan": "survey", "start": "begin"},
 }
 STEPS = {
-    kind: tuple(Step(part, f"{START}/{addresses.get(part, part)}", name) for part, name in STEP_NAMES.items())
+    kind: {part: Step(part, f"{START}/{addresses.get(part, part)}", name) for part, name in STEP_NAMES.items()}
     for kind, addresses in _ADDRESSES.items()
 }
-
-
-def step_of(draft: Draft, part: str) -> Step:
-    """The step that settles a part of a draft."""
-    return next(step for step in STEPS[draft.kind] if step.part == part)
+PARTS = list(STEP_NAMES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,20 +104,18 @@ class StepVisit(Visit):
 
     @classmethod
     def due(cls, part: str) -> Any:
-        """The dependency by which an endpoint gets the visit to the step of a part, where that is due."""
+        """The dependency by which an endpoint gets the visit to the step of a part, where that is due.
+
+        From one that is not due it leads to the first that is missing, or away where all is done; from a step of one
+        kind of study to the same of another, if that is what the table is for.
+        """
 
         def enter(visit: LeadVisit) -> StepVisit:
-            """Lead elsewhere from a step that is not due: to the first one that is missing, or away where all is done.
-
-            A step of one kind of study leads to the same of another, if that is what the table is for.
-            """
             step_visit = cls.of(visit, part)
-            draft = step_visit.draft
-            parts = [step.part for step in STEPS[draft.kind]]
-            due_part = parts[min(parts.index(draft.next_step), parts.index(part))]
-            address = step_of(draft, due_part).address if step_visit.start.is_open else "/lead"
+            due_part = min(step_visit.draft.next_step, part, key=PARTS.index)
+            address = STEPS[step_visit.draft.kind][due_part].address if step_visit.start.is_open else "/lead"
             # The last step is due while the study is being built, too.
-            is_building = part == BegunDraft.step and _builder_of(visit).state.is_running
+            is_building = part == "start" and _builder_of(visit).state.is_running
             if visit.request.url.path != address and not is_building:
                 raise ElsewhereError(address)
             return step_visit
@@ -147,8 +133,7 @@ class StepVisit(Visit):
 
     def save(self, *parts: DraftPart) -> Draft:
         """Keep parts of the draft, of which the form has seen a version."""
-        seen = parse_number(field(self.request, "seen")) or 0
-        return self.start.save(*parts, by=self.visitor.name, seen=seen)
+        return self.start.save(*parts, by=self.visitor.name, seen=parse_number(field(self.request, "seen")) or 0)
 
     def keep(
         self, chosen: Any, read: Callable[[], Sequence[Any]], show: Callable[[StepVisit, Any], Response]
@@ -165,8 +150,7 @@ class StepVisit(Visit):
             self.save(*parts)
         except REFUSALS as refusal:
             return show(self.refused(refusal), parts[0])
-        steps = STEPS[self.draft.kind]
-        return go_to(steps[steps.index(step_of(self.draft, self.part)) + 1].address)
+        return go_to(STEPS[self.draft.kind][PARTS[PARTS.index(self.part) + 1]].address)
 
     def refused(self, refusal: FcpairError) -> StepVisit:
         """The visit with the draft as it is now, which somebody else may have changed."""
@@ -174,18 +158,18 @@ class StepVisit(Visit):
 
     def show(self, **values: Any) -> Response:
         """The page of the step, with what went wrong."""
-        steps, step = STEPS[self.draft.kind], step_of(self.draft, self.part)
-        index, n_open = steps.index(step), steps.index(step_of(self.draft, self.draft.next_step)) + 1
+        steps, index = [*STEPS[self.draft.kind].values()], PARTS.index(self.part)
+        step, n_open = steps[index], PARTS.index(self.draft.next_step) + 1
         template = step.part if step.part == "start" else step.address.rpartition("/")[2]
         shared = {"step": step, "steps": steps, "n_open": n_open, "back": steps[index - 1] if index else None}
         return self.page(f"lead_start_{template}.html.j2", **shared, draft=self.draft, problem=self.why, **values)
 
 
-ColumnsVisit = Annotated[StepVisit, StepVisit.due(ColumnsDraft.step)]
-PlanVisit = Annotated[StepVisit, StepVisit.due(PlanDraft.step)]
-PeopleVisit = Annotated[StepVisit, StepVisit.due(PeopleDraft.step)]
-GuidelinesVisit = Annotated[StepVisit, StepVisit.due(GuidelinesDraft.step)]
-BeginVisit = Annotated[StepVisit, StepVisit.due(BegunDraft.step)]
+ColumnsVisit = Annotated[StepVisit, StepVisit.due("columns")]
+PlanVisit = Annotated[StepVisit, StepVisit.due("plan")]
+PeopleVisit = Annotated[StepVisit, StepVisit.due("people")]
+GuidelinesVisit = Annotated[StepVisit, StepVisit.due("guidelines")]
+BeginVisit = Annotated[StepVisit, StepVisit.due("start")]
 
 
 def _builder_of(visit: Visit) -> ChildProcess:
@@ -196,11 +180,11 @@ def _builder_of(visit: Visit) -> ChildProcess:
 def start(visit: LeadVisit) -> Response:
     """Lead to the first step that is not done."""
     draft = visit.study.start.draft()
-    return go_to(step_of(draft, draft.next_step).address if visit.study.start.is_open else "/lead")
+    return go_to(STEPS[draft.kind][draft.next_step].address if visit.study.start.is_open else "/lead")
 
 
 @router.get(f"{START}/table")
-def table(visit: Annotated[StepVisit, StepVisit.due(TableDraft.step)]) -> Response:
+def table(visit: Annotated[StepVisit, StepVisit.due("table")]) -> Response:
     """Show where a table is uploaded, and the one that was."""
     return visit.show(most=MOST_UPLOAD)
 
@@ -231,14 +215,14 @@ def keep(visit: LeadVisit, file: str = "", name: str = "", seen: str = "", kind:
     begun = visit.study.start
     try:
         if not UPLOADED.fullmatch(file) or not (begun.folder / file).is_file():
-            raise InputError(GONE)
+            raise InputError.say("there is no such file any more; upload the table again")
         earlier, table = begun.draft().table, TableDraft(file, name[:LONGEST_NAME], cast(StudyKind, kind))
         draft = begun.save(table, by=visit.visitor.name, seen=parse_number(seen) or 0)
     except FcpairError as error:
         return _refusal(visit, error)
     if earlier is not None and earlier.file != file:
         (begun.folder / earlier.file).unlink(missing_ok=True)
-    return PlainTextResponse(step_of(draft, ColumnsDraft.step).address)
+    return PlainTextResponse(STEPS[draft.kind]["columns"].address)
 
 
 async def take_file(
@@ -250,11 +234,32 @@ async def take_file(
 ) -> Response:
     """Write the body to a file, and answer with what `use` makes of it; where that is not OK, `discard` the file.
 
-    The `limits` are how many bytes it may have, and the messages for one that has more, or none.
+    The `limits` are how many bytes it may have, and the messages for one that has more, or none. What is too large,
+    slow or empty is refused, and so is all on a full disk.
     """
-    response = Response(status_code=HTTPStatus.BAD_REQUEST)  # which nobody reads any more
+    most, too_large, empty = limits
+    refusal = InputError.say(too_large, number=most // 1024**2)
+    response, n_bytes = Response(status_code=HTTPStatus.BAD_REQUEST), 0  # which nobody reads any more
     try:
-        await _receive(visit.request, path, *limits)
+        if (parse_number(visit.request.headers.get("content-length", "0")) or 0) > most:
+            raise refusal
+        try:
+            with path.open("wb") as file:
+                async with asyncio.timeout(PATIENCE_S):
+                    async for chunk in visit.request.stream():
+                        n_bytes += len(chunk)
+                        if n_bytes > most:
+                            raise refusal
+                        await run_in_threadpool(file.write, chunk)
+        except TimeoutError:
+            raise InputError.say("the file came in too slowly; try again with a better connection") from None
+        except OSError as error:
+            raise StudyError.say(
+                "the server's disk is full or read-only; make room there, or tell those who run it, and send the file "
+                "again"
+            ) from error
+        if not n_bytes:
+            raise InputError(empty)
         response = await use()
     except FcpairError as error:
         response = await run_in_threadpool(_refusal, visit, error)
@@ -264,28 +269,6 @@ async def take_file(
         if response.status_code != HTTPStatus.OK:
             discard()
     return response
-
-
-async def _receive(request: Request, path: Path, most: int, too_large: str, empty: str) -> None:
-    """Write the body to the file; raises InputError for what is too large, slow or empty, StudyError on a full disk."""
-    refusal = InputError.say(too_large, number=most // MEGABYTE)
-    if (parse_number(request.headers.get("content-length", "0")) or 0) > most:
-        raise refusal
-    n_bytes = 0
-    try:
-        with path.open("wb") as file:
-            async with asyncio.timeout(PATIENCE_S):
-                async for chunk in request.stream():
-                    n_bytes += len(chunk)
-                    if n_bytes > most:
-                        raise refusal
-                    await run_in_threadpool(file.write, chunk)
-    except TimeoutError:
-        raise InputError(TOO_SLOW) from None
-    except OSError as error:
-        raise StudyError(DISK_FULL) from error
-    if not n_bytes:
-        raise InputError(empty)
 
 
 def _refusal(visit: Visit, error: FcpairError) -> Response:
@@ -300,7 +283,7 @@ def columns(visit: ColumnsVisit) -> Response:
     try:
         guess = _guess(visit)
     except InputError as error:  # the file was changed or deleted
-        return replace(visit, part=TableDraft.step).refused(error).show()
+        return replace(visit, part="table").refused(error).show()
     return _show_columns(visit, guess)
 
 
@@ -356,11 +339,11 @@ def _show_plan(visit: StepVisit, chosen: PlanDraft | SurveyDraft) -> Response:
         model=DEFAULT_MODEL,
         can_retrieve=visit.start.can_retrieve,
         preview=visit.start.preview(visit.draft),
-        figures=None if visit.refusal else _figures_or_problem(visit, lambda: chosen),
+        figures=None if visit.refusal else _figures(visit, lambda: chosen),
     )
 
 
-def _figures_or_problem(visit: StepVisit, read: Callable[[], Any]) -> Any:
+def _figures(visit: StepVisit, read: Callable[[], Any]) -> Any:
     """Figures of a plan or survey, or a sentence that says why it cannot be carried out."""
     figures: Any = visit.start.survey_figures if visit.draft.kind == "survey" else visit.start.figures
     try:
@@ -373,10 +356,9 @@ def _figures_or_problem(visit: StepVisit, read: Callable[[], Any]) -> Any:
 @router.post(f"{START}/survey-figures")
 def figures(visit: LeadVisit) -> Response:
     """Show the figures of the plan in the form, as a part of its page."""
-    step_visit = StepVisit.of(visit, PlanDraft.step)
+    step_visit = StepVisit.of(visit, "plan")
     template = "lead_start_survey_figures" if step_visit.draft.kind == "survey" else "lead_start_figures"
-    shown = _figures_or_problem(step_visit, lambda: _parse_plan(step_visit))
-    return visit.page(f"{template}.html.j2", figures=shown)
+    return visit.page(f"{template}.html.j2", figures=_figures(step_visit, lambda: _parse_plan(step_visit)))
 
 
 @router.post(f"{START}/plan")
@@ -404,9 +386,8 @@ def people(visit: PeopleVisit) -> Response:
     if chosen is None and isinstance(plan, SurveyDraft):
         chosen = PeopleDraft(respondents=tuple(f"p{i + 1}" for i in range(plan.respondents)))
     elif chosen is None and isinstance(plan, PlanDraft):
-        annotators, validators = (range(1, n + 1) for n in (plan.annotators, plan.validators))
-        names = tuple(f"a{i}" for i in annotators), ("adjudicator",), tuple(f"v{i}" for i in validators)
-        chosen = PeopleDraft(*names)
+        annotators = tuple(f"a{i + 1}" for i in range(plan.annotators))
+        chosen = PeopleDraft(annotators, ("adjudicator",), tuple(f"v{i + 1}" for i in range(plan.validators)))
     return visit.show(chosen=chosen)
 
 
@@ -449,7 +430,8 @@ def begin(visit: BeginVisit) -> Response:
     """Show the recipe, and the button that has it carried out; or how far that is."""
     state = _builder_of(visit).state
     if not state.is_running and visit.draft.start is not None:
-        visit = visit.refused(InputError(state.problem or INTERRUPTED))
+        interrupted = say("the study was not built to the end, and nothing of it was kept; press the button again")
+        visit = visit.refused(InputError(state.problem or interrupted))
     return _show(visit, state)
 
 

@@ -12,18 +12,7 @@ from fastapi import Depends, Request, Response
 from fastapi.params import Depends as Dependency
 from fastapi.responses import RedirectResponse
 
-from fcpair.errors import (
-    BusyError,
-    ConflictError,
-    FcpairError,
-    InputError,
-    RefusedError,
-    StageError,
-    StudyError,
-    TooManyError,
-    UnknownIdError,
-    UnknownVisitorError,
-)
+from fcpair import errors
 from fcpair.known_pairs import PRACTISING
 from fcpair.records import WORKERS, Role, RunRecord, Visitor
 from fcpair.sentences import say
@@ -32,18 +21,18 @@ from fcpair.web.context import Context, context_of, replace_commands
 from fcpair.web.current_grid import CurrentGrid, LeadPage
 from fcpair.web.languages import Language
 
-STATUS: Mapping[type[FcpairError], HTTPStatus] = {
-    UnknownVisitorError: HTTPStatus.UNAUTHORIZED,
-    RefusedError: HTTPStatus.FORBIDDEN,
-    UnknownIdError: HTTPStatus.NOT_FOUND,
-    ConflictError: HTTPStatus.CONFLICT,
-    StageError: HTTPStatus.CONFLICT,
-    InputError: HTTPStatus.UNPROCESSABLE_ENTITY,
-    TooManyError: HTTPStatus.TOO_MANY_REQUESTS,
-    StudyError: HTTPStatus.SERVICE_UNAVAILABLE,
+STATUS: Mapping[type[errors.FcpairError], HTTPStatus] = {
+    errors.UnknownVisitorError: HTTPStatus.UNAUTHORIZED,
+    errors.RefusedError: HTTPStatus.FORBIDDEN,
+    errors.UnknownIdError: HTTPStatus.NOT_FOUND,
+    errors.ConflictError: HTTPStatus.CONFLICT,
+    errors.StageError: HTTPStatus.CONFLICT,
+    errors.InputError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    errors.TooManyError: HTTPStatus.TOO_MANY_REQUESTS,
+    errors.StudyError: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 BUSY = say("the server is busy just now; nothing was changed. Please try again in a moment")
-REFUSALS = (ConflictError, StageError, InputError, BusyError)  # of what a form asks for
+REFUSALS = (errors.ConflictError, errors.StageError, errors.InputError, errors.BusyError)  # of what a form asks for
 READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
 
 
@@ -64,7 +53,7 @@ class Visit:
     request: Request
     context: Context
     visitor: Visitor
-    refusal: FcpairError | None = None
+    refusal: errors.FcpairError | None = None
 
     @property
     def study(self) -> Study:
@@ -100,23 +89,25 @@ class Visit:
 
         A refusal is the `problem` of its form, beside the field that is `wrong`, and gives the page its status.
         """
-        done = next((one for one in self.study.log() if one.id == run), None) if run else None
-        problem = replace_commands(self.translate(self.why, here), self.language) if self.refusal else ""
-        shown = {"done": done, "problem": problem, "wrong": self.refusal.parameter if self.refusal else "", **values}
-        status = status_of(self.refusal) if self.refusal else HTTPStatus.OK
+        done = next((record for record in self.study.log() if record.id == run), None) if run else None
+        problem, wrong, status = "", "", HTTPStatus.OK
+        if self.refusal:
+            problem = replace_commands(self.translate(self.why, here), self.language)
+            wrong, status = self.refusal.parameter, status_of(self.refusal)
+        shown = {"done": done, "problem": problem, "wrong": wrong, **values}
         return self.context.page(self.request, self.visitor, template, here, status, **shown)
 
     def lead_page(self, template: str, page: LeadPage, run: int = 0, /, **values: Any) -> Response:
         """One of the lead's pages, about the grid that the address names, with links to the others if there are any."""
-        here = self.here
-        return self.page(template, here, run, page=page, grids=self.overviews if here.name else [], **values)
+        grids = self.overviews if self.here.name else []
+        return self.page(template, self.here, run, page=page, grids=grids, **values)
 
     @property
     def why(self) -> str:
         """The sentence of the refusal, in English; empty where nothing was refused."""
-        return BUSY if isinstance(self.refusal, BusyError) else str(self.refusal or "")
+        return BUSY if isinstance(self.refusal, errors.BusyError) else str(self.refusal or "")
 
-    def refused(self, refusal: FcpairError) -> Self:
+    def refused(self, refusal: errors.FcpairError) -> Self:
         """The same visit, after its form was refused."""
         return replace(self, refusal=refusal)
 
@@ -131,7 +122,7 @@ class Visit:
         try:
             with self.study.acting_as(self.visitor.name):
                 run = act()
-        except FcpairError as refusal:
+        except errors.FcpairError as refusal:
             if show is None or not (isinstance(refusal, REFUSALS) or refusal.parameter):
                 raise
             return show(self.refused(refusal))
@@ -139,11 +130,7 @@ class Visit:
 
 
 class ElsewhereError(Exception):
-    """Whoever asks for a page has to see the one at another `address` first."""
-
-    def __init__(self, address: str) -> None:
-        super().__init__(address)
-        self.address = address
+    """Whoever asks for a page has to see the one at this other address first."""
 
 
 def enter_by(enter: Callable[..., Any], *roles: Role) -> Any:
@@ -154,11 +141,10 @@ def enter_by(enter: Callable[..., Any], *roles: Role) -> Any:
 
 def open_to(*roles: Role) -> Any:
     """The dependency by which an endpoint gets the visit of somebody in one of these roles; run in the loop."""
-    allowed = frozenset(roles)
 
     async def enter(request: Request) -> Visit:
         context = context_of(request)
-        return Visit(request, context, context.door.require_visitor(request, allowed))
+        return Visit(request, context, context.door.require_visitor(request, frozenset(roles)))
 
     return enter_by(enter, *roles)
 

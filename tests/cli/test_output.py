@@ -23,8 +23,6 @@ from steps.small import dump, write_corpus, write_csv
 from cli.conftest import At, Fcpair
 from fcpair.cli import output
 from fcpair.cli.output import Table, emit, print_csv, print_json, progress, remaining_time_reporter
-from fcpair.cli.oversight import status
-from fcpair.cli.release import partition
 from fcpair.cli.terminal import Cell
 from fcpair.report.formatting import bounds, decimal
 from fcpair.stages.adjudication import partition as tiers
@@ -133,10 +131,8 @@ def test_what_is_rounded_to_nothing_has_no_sign(form: str, capsys: pytest.Captur
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five rows are long, and are printed two at a time."""
-    for module in (output, partition, status):
-        monkeypatch.setattr(module, "LONGEST_TABLE", 5)
-    for module in (partition, output):
-        monkeypatch.setattr(module, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(output, "LONGEST_TABLE", 5)
+    monkeypatch.setattr(output, "ROWS_AT_ONCE", 2)
 
 
 @pytest.mark.usefixtures("short")

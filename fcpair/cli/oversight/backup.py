@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import studies
 from fcpair.cli.options import PATH, StudyPlace, format_option, option, study_option
 from fcpair.cli.output import Row, Table, emit, note_trial, note_writing, print_message, print_receipt, progress
 from fcpair.cli.terminal import print_wrapped
@@ -44,17 +45,15 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
       fcpair doctor --study study.db
       fcpair doctor --format json
     """
-    from fcpair.study import Study, display_name
-
     if as_it_is:
         note_writing()
-        missing, summary = Study.accept(study), "complete; there is nothing to accept"
+        missing, summary = studies.Study.accept(study), "complete; there is nothing to accept"
         if missing is not None:
             lost = ", ".join(f"{n:,} of {table}" for table, n in missing.items()) or "none"
             summary = f"accepted as it is; rows known to be missing: {lost} (a lost log may have held more)"
-        print_message(f"{display_name(study)} is {summary}")
+        print_message(f"{studies.display_name(study)} is {summary}")
     with progress("examining") as report:
-        health = Study.doctor(study, progress=report)
+        health = studies.Study.doctor(study, progress=report)
     title = f"{health.file}, schema {health.schema}" if health.schema else str(health.file)
     cells = [[check.name, check.asks, check.n, check.of, len(check.found) or None] for check in health.checks]
     table = Table(title, ("check", "what should be true", "n", "of", "found"), cells)
@@ -106,11 +105,9 @@ def backup(study: Place, file: Path) -> None:
       fcpair backup study-monday.backup
       fcpair backup /backups/study.backup --study postgresql+psycopg://ada@db/study
     """
-    from fcpair.study import Study, display_name
-
-    Study.back_up(study, file)
-    name = display_name(study)
-    print_receipt(f"{name}: backed up to {file}", {"study": str(name), "file": str(file)})
+    studies.Study.back_up(study, file)
+    name = str(studies.display_name(study))
+    print_receipt(f"{name}: backed up to {file}", {"study": name, "file": str(file)})
 
 
 @click.command()
@@ -133,18 +130,16 @@ def restore(study: Place, file: Path, check: bool, create: bool) -> None:
       fcpair restore study-monday.backup --study again.db
       fcpair restore study-monday.backup --check
     """
-    from fcpair.study import Study, display_name
-
     _check_create(study, create=create)
     with progress("examining") as report:
         if check:
-            restored = Study.check_backup(file, progress=report)
+            restored = studies.Study.check_backup(file, progress=report)
         else:
-            restored = Study.restore(file, study, create=create, progress=report)
+            restored = studies.Study.restore(file, study, create=create, progress=report)
     written = {name: getattr(restored, name) for name in ("at", "fcpair", "schema", "kind")}
     line = f"{file}: as it was written {restored.at} by fcpair {restored.fcpair} (schema {restored.schema}, "
     print_receipt(f"{line}{restored.kind})", {"file": str(file), **written})
-    place, health = display_name(study), restored.health
+    place, health = studies.display_name(study), restored.health
     if not check:
         print_receipt(f"{place}: restored", {"study": str(place), "restored": True})
     if health is not None:
@@ -177,14 +172,17 @@ def copy(source: Place, target: Place, create: bool) -> None:
       fcpair copy study.db postgresql+psycopg://ada@db/study --create
       fcpair copy postgresql+psycopg://ada@db/study again.db
     """
-    from fcpair.study import Study, display_name
-
     _check_create(target, create=create)
     with progress("copying") as report:
-        made = Study.copy(source, target, report, create=create)
+        made = studies.Study.copy(source, target, report, create=create)
     n = sum(made.n_rows.values())
-    line = f"{display_name(target)}: {n:,} rows as in {made.source}; digest of all rows on both sides: "
-    data = {"study": str(display_name(target)), "source": str(made.source), "rows": made.n_rows, "digest": made.digest}
+    line = f"{studies.display_name(target)}: {n:,} rows as in {made.source}; digest of all rows on both sides: "
+    data = {
+        "study": str(studies.display_name(target)),
+        "source": str(made.source),
+        "rows": made.n_rows,
+        "digest": made.digest,
+    }
     print_receipt(line + made.digest[:SHORT], data)
 
 
@@ -199,9 +197,7 @@ def upgrade(study: Place) -> None:
     Example:
       fcpair upgrade --study study.db
     """
-    from fcpair.study import Study, display_name
-
-    backup = Study.upgrade(study)
-    name = display_name(study)
+    backup = studies.Study.upgrade(study)
+    name = studies.display_name(study)
     state = "up to date already" if backup is None else f"upgraded; a backup from before is {backup}"
     print_receipt(f"{name}: {state}", {"study": str(name), "backup": None if backup is None else str(backup)})

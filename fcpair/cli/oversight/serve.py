@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli import USAGE_OR_DATA
+from fcpair.cli.late import studies
 from fcpair.cli.options import close_at_end, effective_params, option, shared_option, study_option
 from fcpair.cli.output import print_message, print_note
 from fcpair.cli.terminal import print_raw
@@ -31,11 +32,8 @@ if TYPE_CHECKING:
 
     from fcpair.study import Place, Study
 
-APP = "fcpair.web.app:from_environment"
-PARTS = ("fastapi", "httptools", "itsdangerous", "markdown_it", "python_multipart", "uvicorn")
 FIRST_LEAD = "lead"
 """The pseudonym of the lead of a study that is made here."""
-PROTOCOL = "fcpair.web.server.connections:LimitedProtocol"
 END_S = 10  # how long requests that are under way may take to end after Ctrl-C
 KEEP_S = 75  # how long a connection may be idle: longer than a proxy keeps it, or requests meet a closed one
 N_FILES = 4_096
@@ -59,9 +57,7 @@ class _NewStudy:
 
     def create(self) -> tuple[Study, str]:
         """Make the study, empty, with one lead; returns the token of the lead, too."""
-        from fcpair.study import Study
-
-        study = close_at_end(Study.create(self.path))
+        study = close_at_end(studies.Study.create(self.path))
         try:
             return study, study.access.add([FIRST_LEAD], Role.LEAD)[FIRST_LEAD]
         except BaseException:
@@ -78,12 +74,10 @@ def _with_study_or_new(command: Callable[..., Any]) -> Callable[..., Any]:
     @study_option
     @functools.wraps(command)
     def call_with_study(study: Place, **arguments: Any) -> Any:
-        from fcpair.study import Study
-
-        is_new = isinstance(study, Path) and not Study.exists(study) and study.parent.is_dir()
+        is_new = isinstance(study, Path) and not studies.Study.exists(study) and study.parent.is_dir()
         if is_new and not any(Path(study).parent.glob("*.db")):
             return command(study=_NewStudy(Path(study)), **arguments)
-        return command(study=close_at_end(Study(study)), **arguments)
+        return command(study=close_at_end(studies.Study(study)), **arguments)
 
     return call_with_study
 
@@ -109,7 +103,7 @@ def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loo
       fcpair serve --study study.db --port 8080
       fcpair serve --daily-limit 200 --contact "Dr Lee, 555 0100"
     """
-    require("web", "`serve`", *PARTS)
+    require("web", "`serve`", "fastapi", "httptools", "itsdangerous", "markdown_it", "python_multipart", "uvicorn")
     if isinstance(study, _NewStudy):
         listener = _listen(host, port)  # nothing is made where nothing can be served
         study, token = study.create()
@@ -121,7 +115,21 @@ def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loo
     study.share()  # said now if it cannot be had
     address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
     os.environ.setdefault("FCPAIR_URL", address)
-    _greet(study, host, address)
+    print_raw(f"{study.place} is served at {address}")
+    invited = "Everybody signs in with a link of their own: `fcpair people invite NAME` prints a new one."
+    nobody = (
+        "Nobody can sign in yet: `fcpair people add NAME --role annotator` prints an invite link, `--role lead` one "
+        "for yourself."
+    )
+    print_message(invited if study.access.invited() else nobody)
+    try:
+        is_loopback = ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = host == "localhost"
+    if not is_loopback:
+        tls = "put a reverse proxy with TLS in front of it, or listen on 127.0.0.1"
+        print_message(f"The connection is not encrypted: {tls}.")
+    print_note(study.exposure_warning)
     if token:
         print_message(f"The study is new and empty. You lead it, as `{FIRST_LEAD}`; begin here:")
         print_raw(invite_link(os.environ["FCPAIR_URL"], token))
@@ -151,7 +159,8 @@ def _serve_app(listener: socket.socket) -> None:
     raise_open_file_limit(N_FILES)
     limits: dict[str, Any] = {"backlog": N_AT_ONCE, "timeout_keep_alive": KEEP_S, "timeout_graceful_shutdown": END_S}
     told: dict[str, Any] = {"access_log": False, "log_level": "warning", "server_header": False}
-    config = uvicorn.Config(APP, factory=True, http=PROTOCOL, ws="none", **limits, **told)
+    limits["http"] = "fcpair.web.server.connections:LimitedProtocol"
+    config = uvicorn.Config("fcpair.web.app:from_environment", factory=True, ws="none", **limits, **told)
     with listener, suppress(KeyboardInterrupt):  # raised again by uvicorn when it has ended cleanly
         gc.disable()  # what is loaded stays, and to look for garbage in it takes a tenth of the start
         config.load()  # outside the event loop, where the app can still be forked
@@ -178,22 +187,3 @@ def _listen(host: str, port: int) -> socket.socket:
         why = "it is in use; stop what listens there" if taken else f"{error.strerror}; give another `--host`"
         raise _RefusedError(f"cannot listen on port {port} of {host}: {why}, or give another `--port`") from None
     return listener
-
-
-def _greet(study: Study, host: str, address: str) -> None:
-    """Say where to open it, how people get in, and what to beware of."""
-    print_raw(f"{study.place} is served at {address}")
-    invited = "Everybody signs in with a link of their own: `fcpair people invite NAME` prints a new one."
-    nobody = (
-        "Nobody can sign in yet: `fcpair people add NAME --role annotator` prints an invite link, `--role lead` one "
-        "for yourself."
-    )
-    print_message(invited if study.access.invited() else nobody)
-    try:
-        is_loopback = ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = host == "localhost"
-    if not is_loopback:
-        tls = "put a reverse proxy with TLS in front of it, or listen on 127.0.0.1"
-        print_message(f"The connection is not encrypted: {tls}.")
-    print_note(study.exposure_warning)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from fcpair.cli import output, terminal
+from fcpair.cli.late import studies
 from fcpair.cli.options import (
     PATH,
     close_at_end,
@@ -23,40 +25,7 @@ from fcpair.cli.options import (
     with_grid,
     with_study,
 )
-from fcpair.cli.output import (
-    LONGEST_TABLE,
-    Row,
-    Table,
-    collect_receipts,
-    emit,
-    print_json,
-    print_message,
-    print_note,
-    print_receipt,
-    print_rows,
-    print_run,
-    progress,
-    status_spinner,
-    table_of,
-    warn_of_basis,
-    warn_of_changes,
-    warn_of_simulated,
-)
 from fcpair.cli.people import PERSON_COLUMNS, SCORE_COLUMNS, SCORE_NOTE
-from fcpair.cli.terminal import (
-    STOPPED,
-    Cell,
-    as_displayed,
-    break_line,
-    print_footnote,
-    print_headline,
-    print_machine,
-    print_raw,
-    print_wrapped,
-    screen_width,
-    shorten,
-    wrap_text,
-)
 from fcpair.errors import RecipeEndError
 from fcpair.params import MethodsFormat, Note, Setup
 
@@ -93,49 +62,45 @@ def status(study: Study, form: str) -> None:
     study.examine()
     state = study.status()
     title = state["study"]["title"] or state["study"]["file"]
-    tables = []
-    if state["stages"]:
-        tables.append(Table(f"{title}: what each stage made", ("stage", "rows"), list(state["stages"].items())))
-    if state["grids"]:
-        rows = [row for item in state["grids"] for row in _grid_rows(item)]
-        tables.append(table_of("Grids" if state["stages"] else f"{title}: grids", rows, GRID_COLUMNS))
-    if state["people"]:
-        tables.append(table_of("People", state["people"], PERSON_COLUMNS))
-    if known_rows := state.get("known_pairs"):
-        tables.append(table_of("Known pairs", known_rows, ("grid", *SCORE_COLUMNS), [SCORE_NOTE]))
-    if state["rounds"]:
-        columns = list({item: None for counts in state["rounds"].values() for item in counts})
-        rounds = [[name, *(counts.get(item, 0) for item in columns)] for name, counts in state["rounds"].items()]
-        tables.append(Table("Rounds", ("round", *columns), rounds))
-    if state["adjudications"]:
-        tables.append(Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())))
-    if sum(state["pairs"].values()):
-        pairs = [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()]
-        tables.append(Table("Pairs", ("each pair once", "pairs"), pairs))
-    emit(form, state, tables, _facts(state), simulated=state["simulated"])
-    print_note(study.exposure_warning)
+    grid_rows = [row for item in state["grids"] for row in _grid_rows(item)]
+    columns = list({item: None for counts in state["rounds"].values() for item in counts})
+    rounds = [[name, *(counts.get(item, 0) for item in columns)] for name, counts in state["rounds"].items()]
+    pairs = [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()] if any(state["pairs"].values()) else []
+    all_tables = (
+        output.Table(f"{title}: what each stage made", ("stage", "rows"), list(state["stages"].items())),
+        output.table_of("Grids" if state["stages"] else f"{title}: grids", grid_rows, GRID_COLUMNS),
+        output.table_of("People", state["people"], PERSON_COLUMNS),
+        output.table_of("Known pairs", state.get("known_pairs", ()), ("grid", *SCORE_COLUMNS), [SCORE_NOTE]),
+        output.Table("Rounds", ("round", *columns), rounds),
+        output.Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())),
+        output.Table("Pairs", ("each pair once", "pairs"), pairs),
+    )
+    tables = [table for table in all_tables if table.rows]
+    output.emit(form, state, tables, _facts(state), simulated=state["simulated"])
+    output.print_note(study.exposure_warning)
     if form == "table":
         if (folding := state["study"]["folding"]) != "none":
-            print_wrapped(f"Folding: {folding}.")
+            terminal.print_wrapped(f"Folding: {folding}.")
         for note in state["notes"]:
-            print_wrapped(f"Note: {note}.")
-        print_wrapped(f"Next: {state['next']}")
+            terminal.print_wrapped(f"Note: {note}.")
+        terminal.print_wrapped(f"Next: {state['next']}")
         for step in state["also"]:
-            print_wrapped(f"Also: {step}")
+            terminal.print_wrapped(f"Also: {step}")
 
 
-def _facts(state: dict[str, Any]) -> list[Row]:
+def _facts(state: dict[str, Any]) -> list[output.Row]:
     """The status as one long table of what is counted."""
-    parts = [(part, "", state[part]) for part in ("stages", "overlap", "adjudications", "pairs", "judgements")]
-    parts.append(("sampled", "", state.get("sampled", {})))
-    parts += [("rounds", name, counts) for name, counts in state["rounds"].items()]
-    parts.append(("verdicts", "", {"lost": state["lost_verdicts"], "not_due": state["verdicts_not_due"]}))
     rounds = [(f"{grid['name']} / {of['name']}", of) for grid in state["grids"] for of in grid["rounds"]]
-    parts += [("grids", name, {at: of[at] for at in GRID_COUNTS}) for name, of in rounds]
-    parts += [("people", row["name"], {at: row[at] for at in PERSON_COLUMNS[3:]}) for row in state["people"]]
-    for row in state.get("known_pairs", ()):
-        of = f"{row['grid']} / {row['name']} / {row['use']}"
-        parts.append(("known_pairs", of, {at: row[at] for at in SCORE_COLUMNS[2:-1]}))
+    known = [(f"{row['grid']} / {row['name']} / {row['use']}", row) for row in state.get("known_pairs", ())]
+    parts = (
+        *((part, "", state[part]) for part in ("stages", "overlap", "adjudications", "pairs", "judgements")),
+        ("sampled", "", state.get("sampled", {})),
+        *(("rounds", name, counts) for name, counts in state["rounds"].items()),
+        ("verdicts", "", {"lost": state["lost_verdicts"], "not_due": state["verdicts_not_due"]}),
+        *(("grids", name, {at: of[at] for at in GRID_COUNTS}) for name, of in rounds),
+        *(("people", row["name"], {at: row[at] for at in PERSON_COLUMNS[3:]}) for row in state["people"]),
+        *(("known_pairs", name, {at: row[at] for at in SCORE_COLUMNS[2:-1]}) for name, row in known),
+    )
     return [{"part": part, "of": of, "what": what, "n": n} for part, of, counts in parts for what, n in counts.items()]
 
 
@@ -153,17 +118,17 @@ def grids(study: Study, form: str) -> None:
       fcpair grids --format json
     """
     listed = study.grid_overview()
-    print_rows(form, "Grids", [row for item in listed for row in _grid_rows(item)], GRID_COLUMNS, data=listed)
+    output.print_rows(form, "Grids", [row for item in listed for row in _grid_rows(item)], GRID_COLUMNS, data=listed)
 
 
-def _grid_rows(grid: dict[str, Any]) -> list[dict[str, Cell]]:
+def _grid_rows(grid: dict[str, Any]) -> list[dict[str, terminal.Cell]]:
     """A grid as rows of a table, one for each of its rounds."""
     sides = {"grid": grid["name"], **{name: grid[name] for name in ("rows", "columns", "cells")}}
-    rows = []
-    for round_ in grid["rounds"]:
-        counts = {name: round_[name] if round_["dealt"] else "-" for name in GRID_COUNTS}
-        rows.append({**sides, "round": round_["name"], "role": round_["role"], **counts})
-    return rows
+    return [
+        {**sides, "round": round_["name"], "role": round_["role"]}
+        | {name: round_[name] if round_["dealt"] else "-" for name in GRID_COUNTS}
+        for round_ in grid["rounds"]
+    ]
 
 
 @click.command()
@@ -176,10 +141,10 @@ def report(study: Study, out: Path) -> None:
     Example:
       fcpair report --out report.html
     """
-    with status_spinner("writing the report"):
+    with output.status_spinner("writing the report"):
         study.report(out)
-    warn_of_basis(study.grid(study.grids[0]))
-    print_receipt(f"{out}: written", {"file": str(out)})
+    output.warn_of_basis(study.grid(study.grids[0]))
+    output.print_receipt(f"{out}: written", {"file": str(out)})
 
 
 @click.command()
@@ -196,24 +161,26 @@ def log(study: Study, form: str) -> None:
     """
     runs = study.log()
     if form == "table":  # each run in a line, and its parameters and what it did below it
-        print_headline("Runs")
-        print_raw()
+        terminal.print_headline("Runs")
+        terminal.print_raw()
         width = len(str(runs[-1].id)) if runs else 0
-        for run in runs[:LONGEST_TABLE]:
+        for run in runs[: output.LONGEST_TABLE]:
             head = f"  {run.id:>{width}}   {run.at[:16].replace('T', ' ')}   {run.stage}"
-            print_raw(*break_line(as_displayed(head), screen_width()))
+            terminal.print_raw(*terminal.break_line(terminal.as_displayed(head), terminal.screen_width()))
             # Those that were given; a scheme, paths and digests in short.
             values = {name: value for name, value in run.params.items() if value not in (None, "", [], {})}
             given = " · ".join(f"{name} {_shorten(value)}" for name, value in values.items() if name != "scheme")
             told = _DIGEST.sub(lambda digest: f"{digest[0][:DIGEST_SHOWN]}…", run.told)
             for text in filter(None, (given and f"parameters: {given}", told)):
-                first, *more = wrap_text(as_displayed(text), screen_width() - width - 7)
-                print_raw(" " * (width + 5) + first, *(" " * (width + 7) + line for line in more))
-        if len(runs) > LONGEST_TABLE:
-            print_footnote(f"the first {LONGEST_TABLE:,} of {len(runs):,} rows; `--format csv` prints all")
+                first, *more = terminal.wrap_text(terminal.as_displayed(text), terminal.screen_width() - width - 7)
+                terminal.print_raw(" " * (width + 5) + first, *(" " * (width + 7) + line for line in more))
+        if len(runs) > output.LONGEST_TABLE:
+            terminal.print_footnote(
+                f"the first {output.LONGEST_TABLE:,} of {len(runs):,} rows; `--format csv` prints all"
+            )
         return
     data = [{name: value for name, value in vars(run).items() if name != "notes"} for run in runs]
-    rows: list[Row] = [
+    rows: list[output.Row] = [
         {
             **{"id": run.id, "at": run.at, "stage": run.stage},
             **{name: json.dumps(getattr(run, name), ensure_ascii=False) for name in ("params", "counts")},
@@ -221,7 +188,7 @@ def log(study: Study, form: str) -> None:
         }
         for run in runs
     ]
-    emit(form, data, (), rows)
+    output.emit(form, data, (), rows)
 
 
 def _shorten(value: Any) -> str:
@@ -233,7 +200,7 @@ def _shorten(value: Any) -> str:
         return text
     if _DIGEST.fullmatch(text):
         return f"{text[:DIGEST_SHOWN]}…"
-    return shorten(text, LONGEST_VALUE) if " " in text[:LONGEST_VALUE] else f"…{text[-LONGEST_VALUE + 1 :]}"
+    return terminal.shorten(text, LONGEST_VALUE) if " " in text[:LONGEST_VALUE] else f"…{text[-LONGEST_VALUE + 1 :]}"
 
 
 @click.command()
@@ -250,7 +217,7 @@ def note(grid: Grid, text: str, options: Note) -> None:
     Example:
       fcpair note "Two annotators talked about it on Tuesday." --pair 5
     """
-    print_run(grid.desk.add_note(replace(options, text=text)))
+    output.print_run(grid.desk.add_note(replace(options, text=text)))
 
 
 @click.command()
@@ -278,14 +245,14 @@ def methods(study: Study, form: MethodsFormat | None, out: Path | None, evaluati
       fcpair methods --evaluation 12
     """
     section = study.methods(evaluation=evaluation)
-    print_note(*section.notes)
+    output.print_note(*section.notes)
     if out is None:
         text = section.text(form or "markdown")
         receipt = {"markup": form or "markdown", "text": text, "references": section.bib, "notes": list(section.notes)}
-        print_receipt(text, receipt, partial(print_machine, end=""))
+        output.print_receipt(text, receipt, partial(terminal.print_machine, end=""))
         return
     for path in section.write(out, form):
-        print_receipt(f"methods: {path}", {"path": str(path)})
+        output.print_receipt(f"methods: {path}", {"path": str(path)})
 
 
 @click.command()
@@ -300,11 +267,9 @@ def init(study: Place, options: Setup) -> None:
     Example:
       fcpair init --title "Cyclists and night owls" --guidelines guidelines.md
     """
-    from fcpair.study import Study
-
-    made = Study.create(study, options)
+    made = studies.Study.create(study, options)
     made.close()
-    print_receipt(f"{made.place}: a new study", {"study": str(made.place), "made": True})
+    output.print_receipt(f"{made.place}: a new study", {"study": str(made.place), "made": True})
 
 
 @click.command()
@@ -324,38 +289,36 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
       fcpair run examples/recipe.toml --study demo.db
     """
     from fcpair.recipe import load_recipe
-    from fcpair.study import Study
 
     loaded = load_recipe(recipe)
-    first = not Study.exists(study)
-    create_study = partial(Study.create, study, loaded.setup, grids=() if loaded.has_main else loaded.grids)
-    opened = close_at_end(create_study() if first else Study(study))
+    first = not studies.Study.exists(study)
+    create_study = partial(studies.Study.create, study, loaded.setup, grids=() if loaded.has_main else loaded.grids)
+    opened = close_at_end(create_study() if first else studies.Study(study))
     try:
-        with progress("encoding") as report:
+        with output.progress("encoding") as report:
             for step in opened.walk(loaded, progress=report, loosen=loosen):
-                print_run(step)
+                output.print_run(step)
     except BrokenPipeError:
         raise  # nobody reads on, but what was done stands
     except RecipeEndError as end:
-        print_note(end)
+        output.print_note(end)
     except BaseException as error:
         if not first:
             raise
         opened.remove()
-        print_message(f"{opened.place} was not kept, because its first run failed")
+        output.print_message(f"{opened.place} was not kept, because its first run failed")
         if isinstance(error, KeyboardInterrupt):
-            raise SystemExit(STOPPED) from None
+            raise SystemExit(terminal.STOPPED) from None
         raise
     state = opened.status()
     lines = [f"next: {state['next']}", *(f"also: {step}" for step in state["also"])]
-    print_receipt("\n".join(lines), {"next": state["next"], "also": state["also"]}, print_wrapped)
-    first_grid = opened.grid(opened.grids[0])
-    warn_of_simulated(first_grid)
-    warn_of_changes(first_grid)
+    output.print_receipt("\n".join(lines), {"next": state["next"], "also": state["also"]}, terminal.print_wrapped)
+    desk = opened.grid(opened.grids[0]).desk
+    output.print_note(desk.simulated_note, *desk.second_look_notes)
 
 
 @click.command()
-@shared_option("--format", "form", choices=("toml", "json"), callback=collect_receipts)
+@shared_option("--format", "form", choices=("toml", "json"), callback=output.collect_receipts)
 @with_study
 def recipe(study: Study, form: str) -> None:
     """Print the current recipe of the study.
@@ -372,6 +335,6 @@ def recipe(study: Study, form: str) -> None:
 
     text = study.recipe_text()
     if form == "json":
-        print_json(tomllib.loads(text))
+        output.print_json(tomllib.loads(text))
     else:
-        print_machine(text, end="")
+        terminal.print_machine(text, end="")

@@ -19,7 +19,7 @@ from fcpair.cli.options import (
     shared_option,
     with_grid,
 )
-from fcpair.cli.output import Table, emit, note_writing, print_message, print_rows, progress, warn_of_changes
+from fcpair.cli.output import Table, emit, note_writing, print_message, print_note, print_rows, progress
 from fcpair.cli.terminal import Cell
 from fcpair.evaluate.outcome import ALPHA, AVERAGE, group_by_system
 from fcpair.params import Evaluate, Partition
@@ -38,10 +38,6 @@ KEY = (
     "left out: unjudged pairs are removed from the ranking.",
     "right: unjudged pairs count as appropriate.",
     "bounds: the least and the greatest score that their labels could give.",
-)
-COST_NOTES = (
-    "requests: all that are needed; cached: those already answered.",
-    "tokens: what the model reads for the others; an estimate, four characters each.",
 )
 
 
@@ -82,27 +78,30 @@ def evaluate(
             {"system": name, "requests": cost.requests, "cached": cost.cached, "tokens": cost.tokens}
             for name, cost in grid.tiers(rules).costs(options)
         ]
-        print_rows(form, "What a service would be asked", costs, [*costs[0]], COST_NOTES)
+        notes = [
+            "requests: all that are needed; cached: those already answered.",
+            "tokens: what the model reads for the others; an estimate, four characters each.",
+        ]
+        print_rows(form, "What a service would be asked", costs, [*costs[0]], notes)
         return
     note_writing()
     with progress("evaluating", at_once=True) as report:
         folder, style = figures or (None, None)
         outcome = grid.tiers(rules).evaluate(options, runs=runs, figures=folder, figure_style=style, progress=report)
-    data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*significance_cautions(outcome)]}
-    rows = [*outcome.rows()]
-    emit(form, data, _tables(outcome), rows, simulated=outcome.simulated, sampled=outcome.sampled)
-    warn_of_changes(grid)
+    cautions = [*significance_cautions(outcome)]
+    data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": cautions}
+    emit(form, data, _tables(outcome), [*outcome.rows()], simulated=outcome.simulated, sampled=outcome.sampled)
+    print_note(*grid.desk.second_look_notes)
     for system in outcome.systems:
         for note in system.notes:
             print_message(f"{system.short}: {note}")
-    for caution in significance_cautions(outcome):
+    for caution in cautions:
         print_message(f"Warning: {caution}.")
 
 
 def _tables(outcome: Outcome) -> Iterator[Table]:
     for tier in outcome.tiers:
         scores = [score for score in outcome.scores if score.tier == tier.tier]
-        groups = ((name, map(_score_row, own)) for name, own in group_by_system(scores))
         treatment = "each scores 0" if outcome.no_positives == "zero" else "left out"
         basis = (
             f"{tier.tier} ({tier.rule}): {tier.hs:,} HS x {tier.pool:,} CNs of the pool `{outcome.pool}`",
@@ -114,13 +113,12 @@ def _tables(outcome: Outcome) -> Iterator[Table]:
         if tier is outcome.tiers[-1]:
             notes += [f"{outcome.gains}."] if outcome.gains else []
             notes += [line.format(interval=outcome.interval, resamples=outcome.resamples) for line in KEY]
-        rows = _under_heads(groups, len(SCORE_COLUMNS))
-        yield Table("; ".join(basis), SCORE_COLUMNS, rows, notes)
+        groups = [(name, [*map(_score_row, own)]) for name, own in group_by_system(scores)]
+        yield Table("; ".join(basis), SCORE_COLUMNS, _under_heads(groups), notes)
     if outcome.spreads:
-        groups = ((name, map(_spread_row, own)) for name, own in group_by_system(outcome.spreads))
+        groups = [(name, [*map(_spread_row, own)]) for name, own in group_by_system(outcome.spreads)]
         title = f"Over {len(outcome.tiers)} tiers: mean, minimum, maximum, population coefficient of variation"
-        rows = _under_heads(groups, len(SPREAD_COLUMNS))
-        yield Table(title, SPREAD_COLUMNS, rows, _undefined_notes(outcome.spreads))
+        yield Table(title, SPREAD_COLUMNS, _under_heads(groups), _undefined_notes(outcome.spreads))
     if outcome.comparisons:
         yield _comparison_table(outcome)
     if len(outcome.systems) > 1 and len(outcome.tiers) > 1:
@@ -130,7 +128,7 @@ def _tables(outcome: Outcome) -> Iterator[Table]:
         # The measures in groups that fit beside each other, at least one in each.
         shown: list[list[str]] = [[]]
         for name in dict.fromkeys(item.measure for item in outcome.concordances):
-            if shown[-1] and sum(len(one) + BETWEEN for one in [*shown[-1], name]) > ROOM:
+            if shown[-1] and sum(len(measure) + BETWEEN for measure in [*shown[-1], name]) > ROOM:
                 shown.append([])
             shown[-1].append(name)
         for shown_now in filter(None, shown):
@@ -147,9 +145,9 @@ def _undefined_notes(figures: Iterable[Score | Spread | Concordance]) -> list[st
     return [f"undefined, because {reason}." for reason in reasons]
 
 
-def _under_heads(groups: Iterable[tuple[str, Iterable[Sequence[Cell]]]], n_columns: int) -> list[Sequence[Cell]]:
-    """The rows of each group under its name."""
-    return [row for name, rows in groups for row in ([name, *[""] * (n_columns - 1)], *rows)]
+def _under_heads(groups: Iterable[tuple[str, Sequence[Sequence[Cell]]]]) -> list[Sequence[Cell]]:
+    """The rows of each group, which has some, under its name."""
+    return [row for name, rows in groups for row in ([name, *[""] * (len(rows[0]) - 1)], *rows)]
 
 
 def _score_row(of: Score) -> list[Cell]:
@@ -190,5 +188,4 @@ def _comparison_table(outcome: Outcome) -> Table:
         f"paired randomisation tests, corrected after Holm, for each tier and measure apart, over {family}.",
         "systems without any * between them are left out; --format json has every p.",
     ]
-    columns = ("systems, measure", *tiers)
-    return Table(title, columns, _under_heads(groups, len(columns)), notes)
+    return Table(title, ("systems, measure", *tiers), _under_heads(groups), notes)

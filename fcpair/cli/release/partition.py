@@ -8,22 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import tabular
 from fcpair.cli.options import PATH, complete_tier, effective_params, format_option, look_at_grid, shared_option
-from fcpair.cli.output import (
-    LONGEST_TABLE,
-    ROWS_AT_ONCE,
-    Row,
-    Table,
-    emit,
-    note_writing,
-    other_options_notes,
-    print_note,
-    print_run,
-    status_spinner,
-    table_of,
-    warn_of_basis,
-)
 from fcpair.cli.terminal import print_wrapped, shorten
 from fcpair.params import Partition
 from fcpair.records import TIERS, Origin
@@ -35,9 +23,9 @@ CAPTIONS = (
     "Table 1. The tiers: their {cells}, and the rule that each follows",
     "Table 2. {positive} and {other} {cells}",
     "Table 3. How many labels the {cells} rest on",
+    "Table 4. Verdicts by number of labels; the share is of those not valid",
 )
 BRIEF = 32  # characters of a text that fit beside another one on a terminal
-VERDICTS = "Table 4. Verdicts by number of labels; the share is of those not valid"
 
 
 @click.command()
@@ -65,48 +53,42 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
       fcpair partition --diamond majority
       fcpair partition --tier gold --out gold.csv
     """
-    from fcpair.files.tables.tabular import plain_rows
-
     if tier is not None:
         _write_tier(grid, tier, options, out, form, published=columns == "fc-conan")
         return
     tiers = grid.tiers(options).table()
     names = [[str(name) for name in table.columns] for table in tiers.tables]
-    *tables, verdicts = [list(plain_rows(table)) for table in tiers.tables]
-    merged = list(tiers.rows())
+    rows = [list(tabular.plain_rows(table)) for table in tiers.tables]
     heads = {"cells": names[1][1], "positive": names[1][2].capitalize(), "other": names[1][3].replace("_", " ")}
-    captions = (caption.format(**heads) for caption in (*CAPTIONS, VERDICTS))
-    shown = [*map(table_of, captions, (*tables, verdicts), names)]
-    rules = {rule.tier: str(rule) for rule in tiers.rules}
-    data = {"tiers": merged, "verdicts": verdicts, "rules": rules, "second_look": tiers.n_second_look}
-    notes = [*grid.desk.second_look_notes, *other_options_notes(grid, options)]
-    emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
-    print_note(*notes)
+    shown = [*map(output.table_of, (caption.format(**heads) for caption in CAPTIONS), rows, names)]
+    merged, rules = list(tiers.rows()), {rule.tier: str(rule) for rule in tiers.rules}
+    data = {"tiers": merged, "verdicts": rows[-1], "rules": rules, "second_look": tiers.n_second_look}
+    notes = [*grid.desk.second_look_notes, *output.other_options_notes(grid, options)]
+    output.emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
+    output.print_note(*notes)
 
 
 def _write_tier(grid: Grid, tier: str, options: Partition, out: Path | None, form: str, *, published: bool) -> None:
-    from fcpair.files.tables.tabular import plain_rows
-
     if out is not None:
-        note_writing()
-        with status_spinner("writing"):
+        output.note_writing()
+        with output.status_spinner("writing"):
             run = grid.tiers(options).release(tier, out, published=published)
-        print_run(run)
-        warn_of_basis(grid)
+        output.print_run(run)
+        output.warn_of_basis(grid)
         return
-    first = LONGEST_TABLE if form == "table" else None
+    first = output.LONGEST_TABLE if form == "table" else None
     frame, n = grid.tiers(options).head(tier, first, published=published)
     names = [str(name) for name in frame.columns]
-    parts = (frame.iloc[start : start + ROWS_AT_ONCE] for start in range(0, len(frame), ROWS_AT_ONCE))
-    rows = (row for part in parts for row in plain_rows(part))
+    parts = (frame.iloc[start : start + output.ROWS_AT_ONCE] for start in range(0, len(frame), output.ROWS_AT_ONCE))
+    rows = (row for part in parts for row in tabular.plain_rows(part))
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
     cells = ([row[name] for name in shown] for row in (rows if form == "table" else ()))
     brief = [[shorten(cell, BRIEF) if isinstance(cell, str) else cell for cell in line] for line in cells]
     title, columns = f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown]
-    table = Table(title, columns, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
+    table = output.Table(title, columns, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
     notes, simulated, sampled = grid.desk.second_look_notes, grid.desk.simulated_note, grid.sample_size
-    emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
-    print_note(*notes)
+    output.emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
+    output.print_note(*notes)
 
 
 @click.command()
@@ -125,10 +107,10 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
     """
     explanation, facts = grid.tiers(options).explain(pair), grid.facts
     if form != "table":
-        rows: list[Row] = [
+        rows: list[output.Row] = [
             {"tier": check.tier, "in": check.passed, "why": "; ".join(check.reasons)} for check in explanation.checks
         ]
-        emit(form, asdict(explanation), (), rows)
+        output.emit(form, asdict(explanation), (), rows)
         return
     tiers = ", ".join(filter(None, (explanation.tier, *explanation.own_tiers)))
     print_wrapped(f"pair {explanation.cell_id}: {tiers or ('discarded' if explanation.discarded else 'in no tier')}\n")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
+from fcpair.cli.late import studies
 from fcpair.cli.options import (
     PATH,
     StudyPlace,
@@ -24,16 +26,6 @@ from fcpair.cli.options import (
     shared_option,
     with_grid,
     with_study,
-)
-from fcpair.cli.output import (
-    emit,
-    print_message,
-    print_receipt,
-    print_run,
-    status_spinner,
-    table_of,
-    warn_of_basis,
-    warn_of_simulated,
 )
 from fcpair.cli.terminal import print_raw, print_wrapped
 from fcpair.files.answers.writings import Layout
@@ -84,11 +76,11 @@ def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_text
       fcpair release v1 --out v1/
       fcpair release v1-ids --out v1-ids/ --no-texts
     """
-    with status_spinner("releasing"):
+    with output.status_spinner("releasing"):
         run = study.release(name, out, form, seed=seed, texts=not no_texts, draft=draft)
-    print_run(run)
+    output.print_run(run)
     if missing := read_form(form).missing:
-        print_message(f"Note: this is a draft; {form} lacks {', '.join(missing)}.")
+        output.print_message(f"Note: this is a draft; {form} lacks {', '.join(missing)}.")
 
 
 @click.command()
@@ -111,21 +103,19 @@ def verify(folder: Path, study: Place | None) -> None:
       fcpair verify v1/
       fcpair verify v1/ --study study.db
     """
-    from fcpair.study import Study
-
-    opened = close_at_end(Study(study)) if study is not None else None
-    with status_spinner("verifying"):
-        found = Study.verify(folder, opened)
+    opened = close_at_end(studies.Study(study)) if study is not None else None
+    with output.status_spinner("verifying"):
+        found = studies.Study.verify(folder, opened)
     lines = [f"{folder}: {line}" for line in (*found.faults, *found.differences)]
     for line in lines[:LINES_SHOWN]:
-        print_wrapped(line, err=True)
+        output.print_message(line)
     if len(lines) > LINES_SHOWN:
-        print_wrapped(f"... and {len(lines) - LINES_SHOWN:,} more; `--format json` has them all.", err=True)
+        output.print_message(f"... and {len(lines) - LINES_SHOWN:,} more; `--format json` has them all.")
     summary = "as it was written" if not found.faults else "not as it was written"
     if opened is not None and not found.faults:
         summary += ", and the study gives the same" if found.is_sound else ", but the study gives another one now"
     line = f"{folder}: {found.n_files:,} files, {summary}\ndigest: {found.digest or 'none'}"
-    print_receipt(line, {"folder": str(folder), "sound": found.is_sound, **asdict(found)})
+    output.print_receipt(line, {"folder": str(folder), "sound": found.is_sound, **asdict(found)})
     sys.exit(0 if found.is_sound else FOUND)
 
 
@@ -145,31 +135,30 @@ def diff(before: Path, after: Path, form: str) -> None:
       fcpair diff v1/ v2/
       fcpair diff v1/ v2/ --format csv
     """
-    from fcpair.study import Study
-
-    changes = Study.diff(before, after)
+    changes = studies.Study.diff(before, after)
     rows, shown = list(changes.rows()), []
-    counted = ", ".join(f"{n:,} {kind}" for kind, n in changes.counts().items())
     for row in rows:
         ends = ([row[f"{of}_{at}"] or "none" for at in ("before", "after")] for of in ("tier", "label"))
         tier, label = (" -> ".join(dict.fromkeys(of)) for of in ends)
         shown.append({**row, "tier": tier, "label": label})
     several = len({change.grid for change in changes}) > 1
     columns = [*["grid"] * several, "pair", "change", "tier", "label", "because"]
-    title = f"{before} to {after}: {counted}"
+    title = f"{before} to {after}: {', '.join(f'{n:,} {kind}' for kind, n in changes.counts().items())}"
     if not rows and form == "table":
         print_wrapped(title)
     else:
-        tables = [table_of(title, shown, columns)]
-        emit(form, [asdict(change) for change in changes], tables, rows, columns=changes.columns)
+        tables = [output.table_of(title, shown, columns)]
+        output.emit(form, [asdict(change) for change in changes], tables, rows, columns=changes.columns)
 
 
-tier_option = shared_option("--tier", required=True, metavar="TIER", shell_complete=complete_tier)
+TIER_OPTIONS = {
+    "tier": shared_option("--tier", required=True, metavar="TIER", shell_complete=complete_tier),
+    "without": option(
+        "--without", metavar="TIER", help="Leave out every row with an HS of this tier; without it none is left out."
+    ),
+}
 file_option = shared_option("--out", required=True, type=PATH, detail="A file.")
 folder_option = shared_option("--out", required=True, type=PATH, detail="A new or an empty folder.")
-without_option = option(
-    "--without", metavar="TIER", help="Leave out every row with an HS of this tier; without it none is left out."
-)
 
 
 @click.group()
@@ -187,16 +176,15 @@ def _add_command(kind: ExportKind) -> None:
     """Add the command of an export to the group."""
 
     def write(grid: Grid, rules: Partition, options: Export, out: Path, **tier: str | None) -> None:
-        with status_spinner("writing"):
+        with output.status_spinner("writing"):
             run = kind.write(grid.tiers(rules).export, out, tier.get(kind.tier), options)
-        print_run(run)
-        warn_of_basis(grid)
+        output.print_run(run)
+        output.warn_of_basis(grid)
 
     write.__doc__ = kind.help
-    command = (folder_option if kind.is_folder else file_option)(write)
-    command = params(Export, only=kind.params)(command)
+    command = params(Export, only=kind.params)((folder_option if kind.is_folder else file_option)(write))
     if kind.tier:
-        command = (tier_option if kind.tier == "tier" else without_option)(command)
+        command = TIER_OPTIONS[kind.tier](command)
     command = with_grid(effective_params(Partition, "rules")(command))
     if kind.tier == "without":
         command = take_effect("--pool", "--diamond", only_with="--without")(command)
@@ -222,10 +210,10 @@ def decisions(grid: Grid, out: Path) -> None:
       fcpair export decisions --grid review --out decisions.csv
       fcpair bias score decisions.csv --reader items --answer decision --as bbq
     """
-    with status_spinner("writing"):
+    with output.status_spinner("writing"):
         run = grid.export.decisions(out)
-    print_run(run)
-    warn_of_basis(grid)
+    output.print_run(run)
+    output.warn_of_basis(grid)
 
 
 @export.command()
@@ -251,7 +239,7 @@ def texts(grid: Grid, name: str | None, layout: Layout, options: Export, out: Pa
       fcpair export texts --grid write --out replies.csv
       fcpair export texts --grid write --layout training --test-share 0.25 --seed 13 --out training/
     """
-    with status_spinner("writing"):
+    with output.status_spinner("writing"):
         run = grid.export.texts(out, layout, options, name)
-    print_run(run)
-    warn_of_simulated(grid)
+    output.print_run(run)
+    output.print_note(grid.desk.simulated_note)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
-from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Annotated, Any, cast
@@ -39,10 +38,6 @@ TOO_LARGE = mark(
     "server"
 )
 EMPTY = say("the file is empty; choose a TREC run")
-OWN_FILES = mark(
-    "`%(name)s` names a file of the server, which only the recipe and the command line can; send your run below"
-)
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 @router.get(EVALUATION.path)
@@ -59,9 +54,10 @@ def evaluation(visit: LeadVisit, run: int = 0) -> Response:
         values |= {"tiers": tiers, "systems": options.systems or EXAMPLES, "most": MOST_RUN}
     if figures:
         outcome = strip_folders(figures.outcome)
-        for tier in outcome.tiers:
-            own = [score for score in outcome.scores if score.tier == tier.tier]
-            values["scores"].append((tier, group_by_system(own)))
+        values["scores"] = [
+            (tier, group_by_system([score for score in outcome.scores if score.tier == tier.tier]))
+            for tier in outcome.tiers
+        ]
         values["notes"] = [(system.short, note) for system in outcome.systems for note in system.notes]
         values["simulated"] = outcome.simulated and (here.monitor.simulated_note() or outcome.simulated)
     # An outcome that was kept has mere texts.
@@ -71,13 +67,16 @@ def evaluation(visit: LeadVisit, run: int = 0) -> Response:
 @router.post(f"{EVALUATION.path}/begin")
 def begin(visit: LeadVisit, systems: Text = "", tier: Annotated[list[str] | None, Form()] = None) -> Response:
     """Have systems evaluated, one a line, on the tiers that are ticked."""
-    here = visit.here
     names = [line.strip() for line in systems.splitlines() if line.strip()]
-    from_recipe = here.grid.recipe_options(Evaluate).systems
+    from_recipe = visit.here.grid.recipe_options(Evaluate).systems
     if files := [name for name in names if name not in from_recipe and ("run:" in name or "canned:" in name)]:
-        raise InputError.say(OWN_FILES, name=files[0])
+        raise InputError.say(
+            "`%(name)s` names a file of the server, which only the recipe and the command line can; send your run "
+            "below",
+            name=files[0],
+        )
     values = {"systems": names, "tiers": tier or []}
-    _check(here, values)
+    _check(visit.here, values)
     return begin_act(visit, EVALUATE, values)
 
 
@@ -100,7 +99,7 @@ def _check(here: CurrentGrid, values: dict[str, Any]) -> None:
 async def upload(visit: LeadVisit, name: str = "") -> Response:
     """Take a TREC run, whose bytes are the body, and have it evaluated on the tiers of the recipe."""
     folder = Path(mkdtemp(prefix="fcpair-"))
-    path = folder / (_UNSAFE.sub("-", Path(name).name)[-60:].lstrip(".-") or "run.trec")
+    path = folder / (re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(name).name)[-60:].lstrip(".-") or "run.trec")
 
     def check_run() -> dict[str, Any]:
         """The run, beside the systems of the recipe."""
@@ -110,8 +109,7 @@ async def upload(visit: LeadVisit, name: str = "") -> Response:
         return values
 
     async def evaluate_run() -> Response:
-        values = await run_in_threadpool(check_run)
-        begin_act(visit, EVALUATE, values, folder)
+        begin_act(visit, EVALUATE, await run_in_threadpool(check_run), folder)
         return PlainTextResponse(PATH)
 
     discard = partial(shutil.rmtree, folder, ignore_errors=True)
@@ -125,8 +123,8 @@ def long_acts_of(visit: Visit) -> ChildProcess:
 
 def begin_act(visit: Visit, what: str, values: dict[str, Any], folder: Path | None = None) -> Response:
     """Begin an act in the visitor's grid and name, and lead to how far it is; ConflictError while there is another."""
-    act = Act(what, visit.study.address, visit.here.grid.grid.name, visit.visitor.name, values, folder)
-    long_acts_of(visit).start(act)
+    grid = visit.here.grid.grid.name
+    long_acts_of(visit).start(Act(what, visit.study.address, grid, visit.visitor.name, values, folder))
     return go_to(PATH)
 
 
@@ -153,7 +151,16 @@ def stop(visit: LeadVisit) -> Response:
 @router.get(GENERATE_PATH)
 def outlook(visit: LeadVisit, round: str = "", price_in: str = "", price_out: str = "") -> Response:
     """Show what asking the models of a round takes, and the button that begins it."""
-    desk, prices = visit.here.grid.desk, parse_prices(price_in, price_out)
+    desk, prices = visit.here.grid.desk, (0.0, 0.0)  # of a million tokens that are read, and written
+    if has_prices := bool(price_in.strip() or price_out.strip()):
+        try:
+            prices = float(price_in), float(price_out)
+        except ValueError:
+            prices = nan, nan
+        if not all(isfinite(price) and price >= 0 for price in prices):
+            raise InputError.say(
+                "the prices are those of a million tokens; give both as numbers, 0 if there is no charge"
+            )
     problem, estimates = desk.service_obstacle(round) or "", []
     try:
         estimates = desk.estimate_generation(round)
@@ -164,24 +171,13 @@ def outlook(visit: LeadVisit, round: str = "", price_in: str = "", price_out: st
         visit.here,
         page=PROGRESS,
         round=round,
-        models=[(model, estimate, estimate.cost(*prices or (0, 0))) for model, estimate in estimates],
-        has_prices=prices is not None,
+        models=[(model, estimate, estimate.cost(*prices)) for model, estimate in estimates],
+        has_prices=has_prices,
         n_to_ask=sum(estimate.requests - estimate.cached for _, estimate in estimates),
         price_in=price_in,
         price_out=price_out,
         problem=problem,
     )
-
-
-def parse_prices(price_in: str, price_out: str) -> tuple[float, float] | None:
-    """The prices of a million tokens that are read and written; None for none. Raises InputError for what is none."""
-    if not (price_in.strip() or price_out.strip()):
-        return None
-    with suppress(ValueError):
-        prices = float(price_in), float(price_out)
-        if all(isfinite(price) and price >= 0 for price in prices):
-            return prices
-    raise InputError.say("the prices are those of a million tokens; give both as numbers, 0 if there is no charge")
 
 
 @router.post(GENERATE_PATH)

@@ -6,10 +6,10 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Form, Response
 from pydantic import BaseModel, Field
@@ -36,7 +36,6 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 ROWS = mark_plural("%(n)s row", "%(n)s rows")
 PAIRS = NOUN_PHRASES["pair"].counted
-IN_LARGEST_TIER = mark_plural("%(n)s pair in the largest tier", "%(n)s pairs in the largest tier")
 OPEN_PAIRS = mark_plural("%(n)s open pair", "%(n)s open pairs")
 
 
@@ -58,17 +57,8 @@ class DownloadChoices(BaseModel):
     test_share: float = Export.test_share
     seed: int = Export.seed
 
-    @property
-    def options(self) -> Export:
-        """The parameters of an export."""
-        return Export(self.pool, self.binary, self.negatives, self.test_share, self.seed)
 
-
-Write = Callable[[Study, Grid, Path, DownloadChoices], object]
-
-
-@dataclass(frozen=True)
-class Download:
+class Download(NamedTuple):
     """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path.
 
     It is offered where it `fits` the grid and has any of what it `counts`, which `holds` says.
@@ -78,9 +68,9 @@ class Download:
     text: str
     asks: tuple[str, ...]
     name: str
-    write: Write
+    write: Callable[[Study, Grid, Path, DownloadChoices], object]
     counts: str = "tier"
-    holds: str | tuple[str, str] = IN_LARGEST_TIER
+    holds: str | tuple[str, str] = mark_plural("%(n)s pair in the largest tier", "%(n)s pairs in the largest tier")
     fits: Fits = has_labels
     layout: bool = False
 
@@ -109,16 +99,13 @@ def _write_recipe(study: Study, folder: Path) -> None:
 
 
 def _export_download(kind: ExportKind) -> Download:
+    def write(_study: Study, grid: Grid, path: Path, asked: DownloadChoices) -> None:
+        options = Export(asked.pool, asked.binary, asked.negatives, asked.test_share, asked.seed)
+        kind.write(grid.export, path, asked.tier, options)
+
     asks = (*["tier"] * bool(kind.tier), *kind.params, *["form"] * ("{form}" in kind.file))
-    return Download(
-        kind.title,
-        kind.text,
-        asks,
-        kind.file,
-        lambda _study, grid, path, asked: kind.write(grid.export, path, asked.tier, asked.options),
-        fits=has_labels if kind.tier != "without" else lambda here: not here.is_planned,
-        layout=True,
-    )
+    fits = has_labels if kind.tier != "without" else lambda here: not here.is_planned
+    return Download(kind.title, kind.text, asks, kind.file, write, fits=fits, layout=True)
 
 
 DOWNLOADS = {
@@ -220,8 +207,7 @@ def downloads(visit: LeadVisit, layout: str = "") -> Response:
     """Everything that can be downloaded and is not empty; of the layouts, the one that was chosen."""
     here, language, rounds = visit.here, visit.language, visit.overview["rounds"]
     figures = here.monitor.decisions().tiers if has_decisions(here) else None
-    sizes = [list(row.values())[:2] for row in figures.tables[0]] if figures else []
-    tiers = {str(tier): n for tier, n in sizes if n}
+    tiers = {str(tier): n for tier, n, *_ in map(dict.values, figures.tables[0]) if n} if figures else {}
     answers = {round_["name"]: round_["done"] + round_["skipped"] for round_ in rounds}  # a skip is one
     n_open = {round_["name"]: round_["open"] for round_ in rounds}
     primary = next((round_["name"] for round_ in rounds if round_["counts"]), "")
@@ -235,14 +221,12 @@ def downloads(visit: LeadVisit, layout: str = "") -> Response:
         "open": n_open.get(primary, 0),
         "open to check": n_open.get(checking, 0),
     }
-    offered = {name: one for name, one in DOWNLOADS.items() if one.fits(here) and amounts[one.counts]}
-    held = {  # how much is in each
-        name: language.find(one.holds)
-        if isinstance(one.holds, str)
-        else language.ngettext(*one.holds, amounts[one.counts])
-        for name, one in offered.items()
-    }
-    layouts = {name: one for name, one in offered.items() if one.layout}
+    offered = {name: kind for name, kind in DOWNLOADS.items() if kind.fits(here) and amounts[kind.counts]}
+    held = {}  # how much is in each
+    for name, kind in offered.items():
+        holds, n = kind.holds, amounts[kind.counts]
+        held[name] = language.find(holds) if isinstance(holds, str) else language.ngettext(*holds, n)
+    layouts = {name: kind for name, kind in offered.items() if kind.layout}
     if layout and layout not in layouts:
         raise UnknownIdError.say(
             "there is no layout `%(name)s` to download; there are %(names)s",
@@ -257,7 +241,7 @@ def downloads(visit: LeadVisit, layout: str = "") -> Response:
     return visit.lead_page(
         "lead_downloads.html.j2",
         current_grid.DOWNLOADS,
-        downloads={name: one for name, one in offered.items() if name not in layouts},
+        downloads={name: kind for name, kind in offered.items() if not kind.layout},
         layouts=layouts,
         layout=layout,
         held=held,
@@ -293,11 +277,10 @@ def table_attachment(table: pd.DataFrame, name: str) -> Response:
 
 def attachment(path: Path) -> Response:
     """A file as it is, or the files of a folder below its name in a .zip, to be saved under its name."""
-    name = f"{path.name}.zip" if path.is_dir() else path.name
     content = io.BytesIO(b"" if path.is_dir() else path.read_bytes())
     if path.is_dir():
         with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in sorted(path.rglob("*")):
                 archive.write(file, file.relative_to(path.parent))
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    headers = {"Content-Disposition": f'attachment; filename="{path.name}{".zip" * path.is_dir()}"'}
     return Response(content.getvalue(), media_type="application/octet-stream", headers=headers)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
@@ -30,12 +29,9 @@ from fcpair.words import LONGEST_WORDING, NOUNS, PAGE_LANGUAGES, READERS, TABLES
 
 router = APIRouter(include_in_schema=False)
 PRACTICE, TERMS, WORDS = "/lead/guidelines/practice", "/lead/terms", "/lead/words"
-OVERTAKEN = say("somebody else has set other pairs since this page was loaded; save again to put yours in their place")
-FIELDS_OF_TERMS = fields_of(Annotate)
 PARTS = ("text", "help")  # of a wording
 NOUN = "noun:"
 MOST_NAMES = 150  # of the sides of a grid: a request has so many fields
-MAIN_SIDES = ("hs", "cn")
 
 
 @router.get(GUIDELINES.path)
@@ -58,10 +54,10 @@ def edit(visit: LeadVisit) -> Response:
 def _show(visit: Visit, body: str, run: int = 0, *, preview: bool = False) -> Response:
     """The page, with all versions, newest first: each with its `html` and how it differs from the one before."""
     (version, current_body), versions = visit.study.guidelines, visit.study.guideline_versions()
-    before = ["", *(one["body"] for one in versions)]
+    before = ["", *(row["body"] for row in versions)]
     shown = [
-        {**one, "html": render(one["body"]), "changes": find_differences(earlier, one["body"])}
-        for one, earlier in zip(versions, before, strict=False)
+        {**row, "html": render(row["body"]), "changes": find_differences(earlier, row["body"])}
+        for row, earlier in zip(versions, before, strict=False)
     ]
     return visit.lead_page(
         "lead_guidelines.html.j2",
@@ -96,7 +92,9 @@ def edit_practice(visit: LeadVisit) -> Response:
     try:
         items = visit.study.read_practice_text(text) if text.strip() else []
         if act == "save" and field(visit.request, "seen") != _mark(visit.study.known_items()):
-            raise ConflictError(OVERTAKEN)
+            raise ConflictError.say(
+                "somebody else has set other pairs since this page was loaded; save again to put yours in their place"
+            )
     except REFUSALS as refusal:
         # What is wrong, with the line of each error, and without the name of a file, which the table has not.
         lines = [
@@ -126,7 +124,7 @@ def _mark(items: Sequence[KnownItem]) -> str:
 @router.get(TERMS)
 def terms_form(visit: LeadVisit, run: int = 0) -> Response:
     """The terms of those who take part, as the study has them, to be edited."""
-    return _show_terms(visit, {"seen": digest_params(visit.context.terms.own)}, run=run)
+    return _show_terms(visit, {"seen": digest_params(visit.study.effective_options(Annotate))}, run=run)
 
 
 @router.post(TERMS)
@@ -135,36 +133,35 @@ def change_terms(visit: LeadVisit) -> Response:
     typed, study = fields(visit.request), visit.study
 
     def show_refused(refused: Visit) -> Response:  # to save it again is to mean it
-        return _show_terms(refused, {**typed, "seen": digest_params(visit.context.terms.own)})
+        return _show_terms(refused, {**typed, "seen": digest_params(visit.study.effective_options(Annotate))})
 
     try:
-        new_terms = read_params(visit.context.terms.own, typed)
+        new_terms = read_params(visit.study.effective_options(Annotate), typed)
         study.access.check_terms(new_terms, loosen=True)
-        looser, confirmation = _looser_limits(visit, new_terms)
+        looser = study.access.loosened_limits(new_terms)
     except REFUSALS as refusal:
         return show_refused(visit.refused(refusal))
-    if typed.get("act") != "save" or typed.get("loosened", "") != confirmation:
+    if typed.get("act") != "save" or typed.get("loosened", "") != _confirm_limits(looser):
         return _show_terms(visit, typed, preview=new_terms)
 
     def save() -> RunRecord:
-        seen, ask_again = typed.get("seen", ""), "ask_again" in typed
-        run = study.save_terms(new_terms, seen=seen, loosen=bool(looser), ask_again=ask_again)
+        ask_again = "ask_again" in typed
+        run = study.save_terms(new_terms, seen=typed.get("seen", ""), loosen=bool(looser), ask_again=ask_again)
         visit.request.app.state.begin_anew()
         return run
 
     return visit.act(save, TERMS, show_refused)
 
 
-def _looser_limits(visit: Visit, terms: Annotate) -> tuple[list[tuple[str, Any, Any]], str]:
-    """Limits that terms loosen, and the text that confirms this; empty where none is."""
-    looser = visit.study.access.loosened_limits(terms)
-    return looser, " ".join(f"{name}={value}" for name, value, _ in looser)
+def _confirm_limits(looser: Sequence[tuple[str, Any, Any]]) -> str:
+    """Text that confirms that these limits are loosened; empty where none is."""
+    return " ".join(f"{name}={value}" for name, value, _ in looser)
 
 
 def _show_terms(visit: Visit, typed: Mapping[str, str], *, preview: Annotate | None = None, run: int = 0) -> Response:
-    own, terms = visit.context.terms.own, FIELDS_OF_TERMS
+    own, terms = visit.study.effective_options(Annotate), fields_of(Annotate)
     active = {person.name for person in visit.study.people if not person.retired}
-    looser, confirmation = _looser_limits(visit, preview) if preview else ([], "")
+    looser = visit.study.access.loosened_limits(preview) if preview else []
 
     def describe(name: str, *values: Any) -> tuple[str, ...]:
         return (terms[name].label, *(terms[name].describe(value, visit.language) for value in values))
@@ -184,7 +181,7 @@ def _show_terms(visit: Visit, typed: Mapping[str, str], *, preview: Annotate | N
         changes=[describe(name, getattr(own, name), getattr(preview, name)) for name in changed],
         changes_consent="consent" in changed,
         looser=[describe(*limit) for limit in looser],
-        loosened=confirmation,
+        loosened=_confirm_limits(looser),
     )
 
 
@@ -255,22 +252,20 @@ def _show_words(visit: Visit, typed: Mapping[str, str], *, preview: Words | None
 
 
 class WordEntry(NamedTuple):
-    """Something that can have words: the `key` by which a table of Words has them, and what they are now."""
+    """Something that can have words: the `key` by which a table of Words has them, and what they are now.
+
+    The names of its fields begin with `field`.
+    """
 
     table: str
     key: str
+    field: str
     name: str
     text: str
     help: str
 
-    @property
-    def field(self) -> str:
-        """Beginning of the names of its fields."""
-        return f"{self.table}:{self.key}"
 
-
-@dataclass(frozen=True)
-class GridEntries:
+class GridEntries(NamedTuple):
     """The entries of a grid: its questions, each with its options, its sides, and how many names there are besides."""
 
     grid: str
@@ -278,21 +273,15 @@ class GridEntries:
     sides: list[WordEntry]
     n_more: int
 
-    def __iter__(self) -> Iterator[WordEntry]:
-        for question, options in self.questions:
-            yield from (question, *options)
-        yield from self.sides
-
 
 def list_entries(
     names: Sequence[GridNames], words: Words, language: str, typed: Mapping[str, str] | None = None
 ) -> list[GridEntries]:
     """The entries of each grid, each key once, with what was `typed` into their fields, or texts in a language."""
-    forms: dict[str, dict[str, list[str]]] = {of.grid: {} for of in names}  # questions with their options, each once
+    forms: dict[str, dict[str, dict[str, None]]] = {of.grid: {} for of in names}  # questions, their options, each once
     for of in names:
         for question, option_names in of.questions:
-            options = forms[of.grid].setdefault(question, [])
-            options += [name for name in option_names if name not in options]
+            forms[of.grid].setdefault(question, {}).update(dict.fromkeys(option_names))
     asked = [(grid, question) for grid, form in forms.items() for question in form]
     # Questions with the same options, as of a label and a blind one, share them.
     first = {(grid, *options): name for grid, form in forms.items() for name, options in reversed(form.items())}
@@ -302,12 +291,12 @@ def list_entries(
 
     def entry(table: str, key: str, name: str) -> WordEntry:
         field, wording = f"{table}:{key}", getattr(words, table).get(key)
-        texts = ((part, text_in(wording, part, words, language)) for part in PARTS)
-        return WordEntry(table, key, name, *((typed or {}).get(f"{field}:{part}", text) for part, text in texts))
+        texts = ((part, _by_language(_parts(wording).get(part), words.language).get(language, "")) for part in PARTS)
+        return WordEntry(table, key, field, name, *((typed or {}).get(f"{field}:{part}", text) for part, text in texts))
 
-    def is_new(one: WordEntry) -> bool:
+    def is_new(shown: WordEntry) -> bool:
         n_listed = len(listed)
-        listed.add(one.field)
+        listed.add(shown.field)
         return len(listed) > n_listed
 
     entries = []
@@ -321,10 +310,10 @@ def list_entries(
             if is_new(shown) or shown_options:
                 questions.append((shown, shown_options))
         named = [(name, name) for name in of.sides]
-        if of.sides[2:] == MAIN_SIDES:
-            own_names = zip(MAIN_SIDES, of.sides, strict=False)
-            named = [(name if name in words.sides else own_name, name) for own_name, name in own_names]
-        sides = [*filter(is_new, (entry("sides", *one) for one in named))]
+        if (own_names := of.sides[2:]) == ("hs", "cn"):
+            sides_by_own = zip(own_names, of.sides, strict=False)
+            named = [(name if name in words.sides else own_name, name) for own_name, name in sides_by_own]
+        sides = [*filter(is_new, (entry("sides", *names_of) for names_of in named))]
         entries.append(GridEntries(of.grid, questions, sides[:MOST_NAMES], max(len(sides) - MOST_NAMES, 0)))
     return entries
 
@@ -350,11 +339,6 @@ def _by_language(value: Any, own_language: str) -> dict[str, str]:
     return dict(value) if isinstance(value, Mapping) else {own_language: value} if value else {}
 
 
-def text_in(wording: Any, part: str, words: Words, language: str) -> str:
-    """The text or help of a wording in a language."""
-    return _by_language(_parts(wording).get(part), words.language).get(language, "")
-
-
 def read_words(
     names: Sequence[GridNames], words: Words, typed: Mapping[str, str], language: str, texts_in: str
 ) -> Words:
@@ -367,17 +351,19 @@ def read_words(
         if (noun := typed.get(f"{NOUN}{role}")) is not None:
             tables["nouns"].pop(role, None)
             tables["nouns"] |= {role: noun} if noun else {}
-    for one in (one for of in list_entries(names, words, texts_in) for one in of):
-        wording = tables[one.table].pop(one.key, None)
+    listed = list_entries(names, words, texts_in)
+    questions = (entry for of in listed for question, options in of.questions for entry in (question, *options))
+    for entry in (*questions, *(side for of in listed for side in of.sides)):
+        wording = tables[entry.table].pop(entry.key, None)
         before, kept = _parts(wording), dict[str, Any]()
         for part in PARTS:
-            value, text = before.get(part), typed.get(f"{one.field}:{part}", getattr(one, part)).strip()
-            if text != getattr(one, part):
+            value, text = before.get(part), typed.get(f"{entry.field}:{part}", getattr(entry, part)).strip()
+            if text != getattr(entry, part):
                 in_others = {tag: of for tag, of in _by_language(value, words.language).items() if tag != texts_in}
                 is_plain = texts_in == words.language and not isinstance(value, Mapping)
                 value = text if is_plain else in_others | ({texts_in: text} if text else {})
             kept |= {part: value} if value else {}
         if kept != before:
             wording = kept["text"] if kept.keys() == {"text"} and isinstance(kept["text"], str) else kept
-        tables[one.table] |= {one.key: wording} if wording else {}
+        tables[entry.table] |= {entry.key: wording} if wording else {}
     return Words(language, **tables)

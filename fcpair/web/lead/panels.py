@@ -1,12 +1,16 @@
-"""The panels of the lead's pages: what each of them shows, and the words and numbers in which it does."""
+"""The panels of the lead's pages: what each of them shows, and how; first the stage, what is next, and headlines."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from typing import Any, TypeVar
+from itertools import accumulate
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 
@@ -16,24 +20,38 @@ from fcpair.records import Role
 from fcpair.report.data import PersonFigures
 from fcpair.report.figures import Forest
 from fcpair.report.figures.forest_markup import ForestWords, forest_markup
+from fcpair.report.formatting import NOTHING, named
+from fcpair.report.map_file import CellMap
 from fcpair.report.table_rows import kappa_map, tier_tables
-from fcpair.sentences import mark
+from fcpair.sentences import Answer, mark, mark_plural, say
+from fcpair.stages.assignment.pace import LEAST_INTERVALS, PAUSE_S
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_subsets
-from fcpair.web.current_grid import CurrentGrid, Fits, LeadPage, fits_always, has_decisions, has_labels
+from fcpair.web.current_grid import (
+    AGREEMENT,
+    CONFLICTS,
+    DOWNLOADS,
+    PEOPLE,
+    PROGRESS,
+    CurrentGrid,
+    Fits,
+    LeadPage,
+    fits_always,
+    has_decisions,
+    has_labels,
+)
 from fcpair.web.languages import ENGLISH, Language
-from fcpair.web.lead.glance import glance
-from fcpair.web.lead.grid_map import map_figures
 from fcpair.web.visits import Visit
 from fcpair.words import Noun
 
-FAST_SHOWN = 20
+if TYPE_CHECKING:
+    from fcpair.grid import Headlines, NextStep, StageActivity
+
 MOST_IN_MAP = 15  # people
+MOST_LISTED = 200  # texts of a side of the grid; of one with more there is only the file
+SIDES: dict[str, Literal["row", "column"]] = {"rows": "row", "columns": "column"}
+"""The sides of a grid's map, as addresses name them, and the axis of each."""
 EXTREMES = 5  # of the most and the least agreeing two people
-MOST_LINKS = 8  # pairs of one text
-DESCRIBED = mark("%(title)s. The table below has the numbers.")
-LABELS, VERDICTS = mark("Labels"), mark("Verdicts")
-QUESTION_OF_ROUND = mark("Round “%(round)s”, %(question)s")
 STAGES = {
     ("label", Role.ANNOTATOR): mark("Labelling"),
     ("adjudicate", Role.ADJUDICATOR): mark("Adjudicating"),
@@ -54,12 +72,194 @@ STANDINGS = {
     "waits": mark("qualification, below the pass mark: waits for you"),
     "let on": mark("qualification, let on by a lead"),
 }
+WIDTH, HEIGHT = 600, 140  # of the picture, in its own units
+NO_LABELS = mark("there are no labels yet")
+ADDING = {
+    Role.ANNOTATOR: mark("Add annotators"),
+    Role.ADJUDICATOR: mark("Add an adjudicator"),
+    Role.VALIDATOR: mark("Add validators"),
+    Role.WRITER: mark("Add writers"),
+    Role.RATER: mark("Add raters"),
+    Role.RESPONDENT: mark("Add respondents"),
+}
+INVITING = {
+    Role.ANNOTATOR: mark_plural("Invite %(n)s annotator", "Invite %(n)s annotators"),
+    Role.VALIDATOR: mark_plural("Invite %(n)s validator", "Invite %(n)s validators"),
+    Role.WRITER: mark_plural("Invite %(n)s writer", "Invite %(n)s writers"),
+    Role.RATER: mark_plural("Invite %(n)s rater", "Invite %(n)s raters"),
+    Role.RESPONDENT: mark_plural("Invite %(n)s respondent", "Invite %(n)s respondents"),
+}
 Values = dict[str, Any]
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True)
-class Panel:
+class Offer(NamedTuple):
+    """The next act of a `stage`: a `button` does it, by a form of `fields`, or leads to an `address`."""
+
+    stage: str
+    text: str
+    button: str = ""
+    address: str = ""
+    fields: tuple[tuple[str, str], ...] | None = None
+    command: str = ""
+
+
+class Tile(NamedTuple):
+    """A headline figure: name, value, what is beside it, and the page that has more; `why` a value is not known yet."""
+
+    name: str
+    value: str
+    beside: str = ""
+    address: str = ""
+    why: str = ""
+
+
+class BurnUp(NamedTuple):
+    """The answers over the days: the points of a line, and of its `outlook` to the end, in units of WIDTH and HEIGHT.
+
+    `rows` has of each day with answers its date, their number, and how many there were by its end.
+    """
+
+    line: str
+    outlook: str
+    rows: tuple[tuple[str, int, int], ...]
+    wanted: int
+    end: date | None
+
+
+def glance(here: CurrentGrid, language: Language) -> dict[str, Any]:
+    """Values of the panel."""
+    headlines, stages = here.monitor.headlines(), here.monitor.stages()
+    # What a page does first; of a grid, which is named if it is planned.
+    grid = here.grid.grid.name if here.is_planned else ""
+    offers = sorted((_offer(step, headlines, grid, language) for step in headlines.steps), key=lambda of: not of.button)
+    if not offers:
+        done = mark("Everything is answered and decided"), mark("Nobody has anything left to do.")
+        offers = [Offer(*map(language.gettext, (*done, mark("Go to the downloads"))), DOWNLOADS.path)]
+    primary = next(stage for stage in stages if stage.name == headlines.primary)
+    wanted = primary.done + primary.open + primary.vacant
+    return {
+        "first": offers[0],
+        "others": offers[1:],
+        "tiles": [*_tiles(here, language, headlines, stages, primary)],
+        "burn_up": draw_burn_up(headlines.by_day, wanted, primary.end_at),
+        "width": WIDTH,
+        "height": HEIGHT,
+    }
+
+
+def _tiles(
+    here: CurrentGrid,
+    language: Language,
+    headlines: Headlines,
+    stages: Sequence[StageActivity],
+    primary: StageActivity,
+) -> Iterator[Tile]:
+    """Tiles of what is answered, and how far people agree; of what is to be decided, and the tiers; of time and people.
+
+    Work that is left takes each person their own pace, or the median one where that is not known.
+    """
+    say, wanted, active = language.gettext, primary.done + primary.open + primary.vacant, headlines.active
+    answered, agreed, left = say(mark("Answered")), say(mark("Agreement")), say(mark("Hours left"))
+    if wanted:
+        done = {"done": language.count(primary.done), "wanted": language.count(wanted)}
+        value = say(mark("%(done)s of %(wanted)s"), **done)
+        yield Tile(answered, value, language.share(primary.done, wanted), PEOPLE.path)
+    else:
+        yield Tile(answered, NOTHING, "", PEOPLE.path, say(mark("nothing is assigned yet")))
+    if here.has_labels:
+        alpha = here.monitor.alpha()
+        if alpha is None or alpha.value is None:
+            why = language.say((alpha and alpha.undefined) or NO_LABELS, Noun.of("pair"))
+            yield Tile(agreed, NOTHING, "", AGREEMENT.path, why)
+        else:
+            interval = say(mark("no interval")) if alpha.low is None else language.bounds(alpha.low, alpha.high)
+            yield Tile(agreed, language.decimal(alpha.value, 2), interval, AGREEMENT.path)
+    if has_decisions(here):
+        if stage := next((stage for stage in stages if stage.role is Role.ADJUDICATOR), None):
+            more = mark_plural("%(n)s more for a policy", "%(n)s more for a policy")
+            beside = language.ngettext(*more, stage.by_policy) if stage.by_policy else ""
+            yield Tile(say(mark("Conflicts")), language.count(stage.open - stage.again), beside, CONFLICTS.path)
+            changed = say(mark("labels changed")) if stage.again else ""
+            yield Tile(say(mark("To be looked at")), language.count(stage.again), changed, CONFLICTS.path)
+        decisions, name, address = (
+            here.monitor.decisions(),
+            say(mark("Tiers now")),
+            f"{PROGRESS.path}#tiers",
+        )
+        if decisions.tiers is None:
+            why = language.say(decisions.no_tiers or NO_LABELS, Noun.of("pair"))
+            yield Tile(name, NOTHING, "", address, why)
+        else:
+            rows = (list(row.values()) for row in decisions.tiers.tables[0])
+            best, *rest = (f"{str(tier).capitalize()} {language.count(n)}" for tier, n, *_ in rows)
+            yield Tile(name, best, " · ".join(rest), address)
+    people = [person for stage in stages for person in stage.people]
+    open_work = [(person.open, person.outlook.pace_s) for person in people if person.open]
+    free = sum(stage.free + stage.vacant for stage in stages)
+    if not open_work and not free:
+        yield Tile(left, language.count(0))
+    elif paces := [person.outlook.pace_s for person in people if person.outlook.pace_s is not None]:
+        usual = median(paces)
+        left_s = sum(n * (pace or usual) for n, pace in open_work) + free * usual
+        yield Tile(left, language.decimal(left_s / 3600, 1), say(mark("of all together")))
+    else:
+        message = mark(
+            "everybody has fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages"
+        )
+        yield Tile(left, NOTHING, why=say(message, least=LEAST_INTERVALS, most=round(PAUSE_S / 60)))
+    yield Tile(say(mark("Active now")), language.count(len(active)), ", ".join(active[:3]), PEOPLE.path)
+
+
+def draw_burn_up(by_day: Sequence[tuple[str, int]], wanted: int, end_at: float | None) -> BurnUp | None:
+    """Draw the answers of each day, of so many that are `wanted`; None where there are none yet."""
+    if not by_day or not wanted:
+        return None
+    days = [date.fromisoformat(day) for day, _ in by_day]
+    totals = list(accumulate(n for _, n in by_day))
+    end = datetime.fromtimestamp(end_at, UTC).date() if end_at and totals[-1] < wanted else None
+    begin, last = days[0] - timedelta(days=1), max(filter(None, (days[-1], end)))
+
+    def point(day: date, total: int) -> str:
+        across = WIDTH * (day - begin).days / (last - begin).days
+        return f"{across:.1f},{HEIGHT * (1 - total / max(wanted, totals[-1])):.1f}"
+
+    line, before = [point(begin, 0)], 0
+    for day, total in zip(days, totals, strict=True):
+        line += [point(day - timedelta(days=1), before), point(day, total)]
+        before = total
+    outlook = f"{line[-1]} {point(end, wanted)}" if end else ""
+    rows = tuple((day, n, total) for (day, n), total in zip(by_day, totals, strict=True))
+    return BurnUp(" ".join(line), outlook, rows, wanted, end)
+
+
+def _offer(step: NextStep, headlines: Headlines, grid: str, language: Language) -> Offer:
+    row, role = step.row, step.role or step.row.role
+
+    def say(message: str | tuple[str, str]) -> str:
+        if isinstance(message, str):
+            return language.gettext(message, round=step.round) if message else ""
+        return language.ngettext(*message, step.n, round=step.round)
+
+    # What pairs are labelled in has no name that says more than that.
+    named_acts = {"pair": bool(grid), "assign": bool(grid), "wait": bool(step.round)}
+    is_named = named_acts.get(step.act, step.round not in ("", "label"))
+    offer = Offer(say(row.stage), say((is_named and row.in_round) or row.text))
+    if row.watches:
+        if role and (n := headlines.uninvited.get(role, 0)):
+            return offer._replace(button=language.ngettext(*INVITING[role], n), address=f"{PEOPLE.path}#links")
+        return offer._replace(button=say(mark("See how people get on")), address=PEOPLE.path)
+    if role and (row.adds or (row.role and role not in headlines.roles)):
+        return offer._replace(button=say(ADDING[role]), address=f"{PEOPLE.path}?role={role}#add")
+    button = (is_named and row.round_button) or row.button
+    if not button:
+        return offer._replace(command=row.command.format(grid=grid, round=step.round))
+    address = row.page.format(query=urlencode({"round": step.round}))
+    fields = None if row.fields is None else tuple((name, getattr(step, name)) for name in row.fields)
+    return offer._replace(button=say(button), address=address, fields=fields)
+
+
+class Panel(NamedTuple):
     """One part of a page that is read anew by itself, where it `fits` the grid; `folded`, it shows its title alone."""
 
     title: str
@@ -68,21 +268,18 @@ class Panel:
     folded: bool = False
 
 
-@dataclass(frozen=True)
-class Shares:
+class Shares(NamedTuple):
     """Answers of the people in one round: `answers` are the names of the columns, `round` has them one by one."""
 
     title: str
-    answers: tuple[str, ...]
+    answers: Sequence[str]
     people: Sequence[PersonFigures | PersonShares]
     round: str = ""
 
 
 def stage_title(language: Language, name: str, role: Role) -> str:
     """A stage or round in words: `Labelling`, and of a round of one's own `Round “rate”, answered by raters`."""
-    if (name, role) in STAGES:
-        return language.gettext(STAGES[name, role])
-    return language.gettext(STAGES_BY_ROLE[role], round=name)
+    return language.gettext(STAGES.get((name, role)) or STAGES_BY_ROLE[role], round=name)
 
 
 def if_measured(measure: Callable[[], Made]) -> Made | None:
@@ -95,10 +292,8 @@ def if_measured(measure: Callable[[], Made]) -> Made | None:
 
 def _every_two(here: CurrentGrid, _language: Language) -> Values:
     """Every two people; where these are too many for a map, those who agree least and most."""
-    figures = here.monitor.agreement()
-    subsets = figures.subsets if figures else ()
-    is_map = len(compared_people(here)) <= MOST_IN_MAP
-    lowest, highest = extreme_subsets(subsets, EXTREMES)
+    figures, is_map = here.monitor.agreement(), len(compared_people(here)) <= MOST_IN_MAP
+    lowest, highest = extreme_subsets(figures.subsets if figures else (), EXTREMES)
     extremes = ((mark("The lowest kappa"), lowest), (mark("The highest kappa"), highest))
     return {
         "found": figures,
@@ -119,31 +314,25 @@ def _draw(language: Language, forest: Forest) -> Markup:
     if language is ENGLISH:
         return forest_markup(forest)
     say = partial(language.say, noun=Noun.of("pair"))
-    label = language.gettext(DESCRIBED, title=say(forest.title))
+    label = language.gettext(mark("%(title)s. The table below has the numbers."), title=say(forest.title))
     return forest_markup(forest, ForestWords(label, say, language.figure))
 
 
 def _labels(here: CurrentGrid, language: Language) -> Values:
     """The labels and verdicts of each person; of a planned grid, the answers question by question."""
+    shares = []
     if here.is_planned:
-        shares = (
-            Shares(
-                language.gettext(QUESTION_OF_ROUND, round=share.round, question=language.answer_name(share.question)),
-                tuple(map(language.answer_name, share.choices)),
-                share.people,
-                share.round,
-            )
-            for share in here.monitor.shares()
-        )
-        return {"rounds": tuple(shares)}
+        for share in here.monitor.shares():
+            question = {"round": share.round, "question": language.answer_name(share.question)}
+            title = language.gettext(mark("Round “%(round)s”, %(question)s"), **question)
+            shares.append(Shares(title, [*map(language.answer_name, share.choices)], share.people, share.round))
+        return {"rounds": shares}
     data = here.monitor.people()
-    rounds = ((LABELS, data.question, data.annotators), (VERDICTS, VERDICT, data.validators))
-    return {
-        "rounds": tuple(
-            Shares(language.gettext(title), tuple(language.answer_name(choice.name) for choice in question), people)
-            for title, question, people in rounds
-        )
-    }
+    labels, verdicts = (mark("Labels"), data.question, data.annotators), (mark("Verdicts"), VERDICT, data.validators)
+    for title, choices, people in (labels, verdicts):
+        names = [language.answer_name(choice.name) for choice in choices]
+        shares.append(Shares(language.gettext(title), names, people))
+    return {"rounds": shares}
 
 
 def _tiers(here: CurrentGrid, _language: Language) -> Values:
@@ -159,6 +348,37 @@ def _flags(here: CurrentGrid, _language: Language) -> Values:
     at_place = {place: own for place in places if (own := [flag for flag in flags if flag.sentence == place])}
     flagged_pairs = sorted({flag.cell_id for flag in flags})
     return {"flags": flags, "at_place": at_place, "sentences": sentences, "flagged_pairs": flagged_pairs}
+
+
+def map_figures(here: CurrentGrid) -> dict[str, Any]:
+    """The values of the panel: the map as it is now, each place without a cell by its reason, and both sides."""
+    if (cell_map := here.monitor.cell_map()) is None:
+        return {"map": None}
+    return {
+        "map": cell_map,
+        "newest": "-".join(map(str, here.monitor.marks())),
+        "heads": side_heads(cell_map)[2:],
+        "sides": {
+            name: list(side_rows(here, cell_map, name)) if n_texts <= MOST_LISTED else []
+            for name, n_texts in zip(SIDES, cell_map.shape, strict=True)
+        },
+    }
+
+
+def side_heads(cell_map: CellMap) -> list[str]:
+    """The heads of a table of one side: number, text, labels, the share of each, disagreement, skips."""
+    shares: list[str] = [say("share of %(answer)s", answer=Answer(named(choice))) for choice in cell_map.choices]
+    disputes = [mark("disagreement")] if shares else []
+    return [mark("number"), "text", mark("answers"), *shares, *disputes, mark("skips")]
+
+
+def side_rows(here: CurrentGrid, cell_map: CellMap, name: str) -> Iterator[list[Any]]:
+    """The rows of that table; None where a share would rest on nothing."""
+    figures = cell_map.rows if name == "rows" else cell_map.columns
+    for at, text in enumerate(here.monitor.side_texts(SIDES[name])):
+        shares = [*figures.shares[at].tolist(), *([float(figures.disagreement[at])] if cell_map.choices else [])]
+        defined = (None if math.isnan(share) else share for share in shares)
+        yield [at + 1, text, int(figures.n_answers[at]), *defined, int(figures.skips[at])]
 
 
 PANELS = {
@@ -187,7 +407,7 @@ PANELS = {
         lambda here, _language: {
             "sides": here.monitor.disputed_texts(),
             "found": here.monitor.agreement(),
-            "most": MOST_LINKS,
+            "most": 8,  # pairs of one text
         },
         has_labels,
         folded=True,
@@ -219,7 +439,7 @@ PANELS = {
     "labels": Panel(mark("What each person answered"), _labels),
     "speed": Panel(
         mark("Answers too fast to have been read"),
-        lambda here, _language: {"found": here.monitor.speed(), "most": FAST_SHOWN},
+        lambda here, _language: {"found": here.monitor.speed(), "most": 20},
         folded=True,
     ),
     "exposure": Panel(
@@ -243,7 +463,6 @@ def build_panel(visit: Visit, name: str) -> Values:
         raise UnknownIdError.say(
             "this grid has no panel `%(name)s`, because of what its rounds ask and whom", name=name
         )
-    values = panel.values(visit.here, visit.language)
-    html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **values).body).decode()
+    html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **panel.values(visit.here, visit.language)).body)
     facts = {"name": name, "title": panel.title, "folded": panel.folded}
-    return {**facts, "html": Markup(html), "digest": hashlib.sha256(html.encode()).hexdigest()[:16]}
+    return {**facts, "html": Markup(html.decode()), "digest": hashlib.sha256(html).hexdigest()[:16]}

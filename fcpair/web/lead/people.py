@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -23,14 +22,7 @@ from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 router = APIRouter(include_in_schema=False)
 ROLES = tuple(role.value for role in Role if role is not Role.MODEL)
 HELLO = mark("Hello %(name)s,")
-INVITED = mark("you are invited to take part as %(role)s. This link lets you in, on any device:")
-INVITED_TO = mark("you are invited to take part in “%(title)s” as %(role)s. This link lets you in, on any device:")
 YOURS_ALONE = mark("It is yours alone: anybody who has it comes in as you. Please do not pass it on.")
-NO_NAME = say("there is no name in the list; write one person on each line")
-LINE_WITHOUT_NAME = mark("line %(number)s has no name")
-NO_ROLE = mark("line %(number)s: `%(role)s` is no role; expected one of %(roles)s")
-NAMED_TWICE = mark("line %(number)s: `%(name)s` is in the list already")
-NAME_TAKEN = mark("line %(number)s: `%(name)s` already takes part in the study; choose another pseudonym")
 COMMAS = str.maketrans({"	": ",", "،": ","})
 MOST_CODES = 40  # QR codes on one page: each takes the server 5 ms, in which nobody's answer is stored
 Act = Callable[[Visit, str], RunRecord]
@@ -47,19 +39,7 @@ ACTS: dict[str, Act] = {
 }
 """What is done to a person, whose name is given; an invite link, which is shown this once, is no such act."""
 INVITE = "invite"
-OF_ONESELF = ("forget", "hand-over")  # which somebody may do to themselves, too
 NOT_ONESELF = say("you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server")
-
-
-@dataclass(frozen=True)
-class Invitation:
-    """The link of one person, a mail with it, and its QR code as the address of an image; empty for too many."""
-
-    name: str
-    role: str
-    link: str
-    mail: str
-    code: str = ""
 
 
 @router.get(PEOPLE.path)
@@ -74,11 +54,9 @@ def _show_people(visit: Visit, run: int = 0, role: str = "", pasted: str = "") -
 
     def facts_of(name: str) -> dict[str, Any]:
         paces = (person.outlook.pace_s for stage in stages for person in stage.people if person.name == name)
-        return {
-            "seen": last_seen.get(name),
-            "pace_s": next((pace for pace in paces if pace is not None), None),
-            "speed": next((speed for speed in speeds if speed.name == name), None),
-        }
+        pace_s = next((pace for pace in paces if pace is not None), None)
+        speed = next((speed for speed in speeds if speed.name == name), None)
+        return {"seen": last_seen.get(name), "pace_s": pace_s, "speed": speed}
 
     is_assigned = any(round_["dealt"] for round_ in visit.overview["rounds"] if round_["counts"])
     return visit.lead_page(
@@ -103,11 +81,8 @@ def _show_people(visit: Visit, run: int = 0, role: str = "", pasted: str = "") -
 def uninvited_people(study: Study) -> list[str]:
     """The names of those who take part and have no link yet."""
     left_out = study.access.invited()
-    return [
-        person.name
-        for person in study.people
-        if not (person.retired or person.role is Role.MODEL or person.name in left_out)
-    ]
+    people = (person for person in study.people if not person.retired and person.role is not Role.MODEL)
+    return [person.name for person in people if person.name not in left_out]
 
 
 @router.get("/lead/people/{name}/{act}")
@@ -118,11 +93,8 @@ def confirm(visit: LeadVisit, name: str, act: str) -> Response:
     person = next((dict(row) for row in visit.study.workload() if row["name"] == name), None)
     if person is None:
         raise UnknownIdError.say("there is nobody called `%(name)s`", name=name)
-    heirs = [  # who could take the work over
-        other.name
-        for other in visit.study.people
-        if other.role == person["role"] and not other.retired and other.name != name
-    ]
+    others = (other for other in visit.study.people if not other.retired and other.name != name)
+    heirs = [other.name for other in others if other.role == person["role"]]  # who could take the work over
     has_link = name in visit.study.access.invited()
     values = {"one": person, "act": act, "heirs": heirs, "roles": ROLES, "has_link": has_link}
     return visit.page("lead_confirm.html.j2", visit.here, **values)
@@ -153,8 +125,7 @@ def add(visit: LeadVisit, people: Text = "", role: Text = Role.ANNOTATOR.value) 
 def invite_others(visit: LeadVisit) -> Response:
     """Make a link for everybody who takes part and has none, and show them this once."""
     with visit.study.acting_as(visit.visitor.name):
-        tokens = visit.study.access.invite_all()
-    return _show_links(visit, tokens)
+        return _show_links(visit, visit.study.access.invite_all())
 
 
 @router.post("/lead/people/{name}/invite")
@@ -163,15 +134,14 @@ def invite(visit: LeadVisit, name: str) -> Response:
     if name == visit.visitor.name:
         raise InputError(NOT_ONESELF)
     with visit.study.acting_as(visit.visitor.name):
-        tokens = {name: visit.study.access.invite(name)}
-    return _show_links(visit, tokens)
+        return _show_links(visit, {name: visit.study.access.invite(name)})
 
 
 @router.post("/lead/people/{name}/{act}")
 def do(visit: LeadVisit, name: str, act: str) -> Response:
     """Do it, and show what was done."""
     do_act = _find_act(act)
-    if name == visit.visitor.name and act not in OF_ONESELF:
+    if name == visit.visitor.name and act not in ("forget", "hand-over"):
         raise InputError(NOT_ONESELF)
     return visit.act(lambda: do_act(visit, name), PEOPLE.path)
 
@@ -180,8 +150,7 @@ def parse_pairs(n: str) -> int | None:
     """A number of pairs from a form, None for all; raises InputError where it is no number."""
     if not n.strip():
         return None
-    number = parse_number(n)
-    if number is None:
+    if (number := parse_number(n)) is None:
         raise InputError.say("`%(text)s` is no number of pairs; expected a whole number, or nothing for all", text=n)
     return number
 
@@ -189,42 +158,35 @@ def parse_pairs(n: str) -> int | None:
 def parse_role(role: str) -> Role:
     """A role from a form; raises InputError where it is none that people have."""
     if role not in ROLES:
-        roles = [say(one) for one in ROLES]
+        roles = [*map(say, ROLES)]
         raise InputError.say("there is no role `%(name)s`; expected one of %(roles)s", name=role, roles=roles)
     return Role(role)
 
 
 def _show_links(visit: Visit, tokens: Mapping[str, str], *, is_new: bool = False) -> Response:
+    import segno
+
     from fcpair.files.tables.tabular import format_csv
 
     roles = {person.name: person.role.value for person in visit.study.people}
     rows = [(name, roles[name], invite_link(visit.context.url, token)) for name, token in tokens.items()]
-    codes = draw_codes({name: link for name, _, link in rows})
+    # The mail is in the language in which they will read the pages.
     language, title = LANGUAGES[visit.study.page_language()], visit.context.facts["title"]
-    links = [Invitation(*row, write_mail(language, *row, title=title), codes.get(row[0], "")) for row in rows]
+    invited = mark("you are invited to take part as %(role)s. This link lets you in, on any device:")
+    if title:
+        invited = mark("you are invited to take part in “%(title)s” as %(role)s. This link lets you in, on any device:")
+    links = []
+    for name, role, link in rows:
+        invitation = language.gettext(invited, title=title, role=language.find(role))
+        mail = "\n\n".join((language.gettext(HELLO, name=name), invitation, link, language.find(YOURS_ALONE)))
+        # In an address that nothing caches or logs. Dark on light in every theme, with the margin of four modules that
+        # ISO/IEC 18004 asks for, as many cameras read no other.
+        code = segno.make_qr(link, error="m") if len(rows) <= MOST_CODES else None
+        address = code.svg_data_uri(scale=4, border=4, light="#fff") if code else ""
+        links.append({"name": name, "role": role, "link": link, "mail": mail, "code": address})
     table = f"data:text/csv;charset=utf-8,{quote(format_csv([('name', 'role', 'link'), *rows]))}"
     values = {"links": links, "mail_language": language, "most_codes": MOST_CODES, "is_new": is_new, "table": table}
     return visit.page("lead_links.html.j2", visit.here, **values)
-
-
-def write_mail(language: Language, name: str, role: str, link: str, *, title: str) -> str:
-    """The text of a mail that invites a person, in the language in which they will read the pages."""
-    invited = language.gettext(INVITED_TO if title else INVITED, title=title, role=language.find(role))
-    return "\n\n".join((language.gettext(HELLO, name=name), invited, link, language.find(YOURS_ALONE)))
-
-
-def draw_codes(links: Mapping[str, str]) -> dict[str, str]:
-    """The QR code of each link by name, as a `data:` address, which nothing caches or logs; none for too many.
-
-    Codes are dark on light in every theme, with the margin of four modules that ISO/IEC 18004 asks for, as many cameras
-    read no other.
-    """
-    import segno
-
-    if len(links) > MOST_CODES:
-        return {}
-    codes = {name: segno.make_qr(link, error="m") for name, link in links.items()}
-    return {name: code.svg_data_uri(scale=4, border=4, light="#fff") for name, code in codes.items()}
 
 
 def parse_people(pasted: str, usual: Role, existing: set[str], language: Language) -> dict[str, Role]:
@@ -233,24 +195,26 @@ def parse_people(pasted: str, usual: Role, existing: set[str], language: Languag
     """
     role_by_word = {word: Role(role) for role in ROLES for word in (role, language.find(role))}
     roles: dict[str, Role] = {}
-    role_names = [say(role) for role in ROLES]
-    problems = []
+    role_names, problems = [*map(say, ROLES)], []
     for number, line in enumerate(pasted.splitlines(), 1):
         name, _, role = (part.strip() for part in line.translate(COMMAS).partition(","))
         if not name and not role:
             continue
-        checks = (
-            (LINE_WITHOUT_NAME, not name),
-            (NO_ROLE, role not in {"", *role_by_word}),
-            (NAMED_TWICE, name in roles),
-            (NAME_TAKEN, name in existing),
-        )
-        if problem := next((message for message, is_met in checks if is_met), ""):
-            problems.append(say(problem, number=number, name=name, role=role, roles=role_names))
+        problem = ""
+        if not name:
+            problem = mark("line %(number)s has no name")
+        elif role not in {"", *role_by_word}:
+            problem = mark("line %(number)s: `%(role)s` is no role; expected one of %(roles)s")
+        elif name in roles:
+            problem = mark("line %(number)s: `%(name)s` is in the list already")
+        elif name in existing:
+            problem = mark("line %(number)s: `%(name)s` already takes part in the study; choose another pseudonym")
         else:
             roles[name] = role_by_word[role] if role else usual
+        if problem:
+            problems.append(say(problem, number=number, name=name, role=role, roles=role_names))
     if problems:
         raise InputError(join(problems, "; "))
     if not roles:
-        raise InputError(NO_NAME)
+        raise InputError.say("there is no name in the list; write one person on each line")
     return roles

@@ -18,9 +18,7 @@ from fcpair.web.lead.panels import build_panels, stage_title
 from fcpair.web.visits import LeadVisit, Visit, go_to
 
 router = APIRouter(include_in_schema=False)
-NEWEST_RUNS = 15
 EXAMPLES, NOTES, IMPORTS = "/lead/examples", "/lead/notes", "/lead/imports"
-IS_USED = {"yes": True, "no": False}
 
 
 @router.get(PROGRESS.path)
@@ -39,7 +37,7 @@ def progress(visit: LeadVisit, run: int = 0) -> Response:
         rounds=[(stage_title(visit.language, round_["name"], round_["role"]), round_) for round_ in rounds],
         with_examples=here.grid.desk.rounds_with_examples() if here.is_planned else [],
         panels=build_panels(visit, PROGRESS),
-        log=visit.study.log()[: -NEWEST_RUNS - 1 : -1],
+        log=visit.study.log()[:-16:-1],  # the newest first
         simulated=notes.simulated,
         notes=notes.notes,
     )
@@ -48,8 +46,7 @@ def progress(visit: LeadVisit, run: int = 0) -> Response:
 @router.get("/lead/steps")
 def next_steps(visit: LeadVisit) -> Response:
     """Lead from the address of the page of earlier versions to where its steps are now."""
-    page = CONFLICTS if CONFLICTS.fits(visit.here) else PROGRESS
-    return go_to(visit.here.address(page.path))
+    return go_to(visit.here.address((CONFLICTS if CONFLICTS.fits(visit.here) else PROGRESS).path))
 
 
 @router.post("/lead/rounds/pair")
@@ -70,10 +67,10 @@ def assign(visit: LeadVisit, round: Text = "") -> Response:
 @router.get(EXAMPLES)
 def examples(visit: LeadVisit, round: str | None = None, row: str | None = None) -> Response:
     """A row with the examples that models of a round are shown: the one that is asked for, else the first to review."""
-    here, grids = visit.here, visit.context.grids
+    here = visit.here
     round_names = here.grid.desk.rounds_with_examples()
     name = round if round is not None else next(iter(round_names), None)
-    others = (grid for grid in map(grids.by_name, visit.study.grids) if grid.grid is not here.grid)
+    others = (grid for grid in map(visit.context.grids.by_name, visit.study.grids) if grid.grid is not here.grid)
     return visit.page(
         "lead_examples.html.j2",
         here,
@@ -88,16 +85,16 @@ def examples(visit: LeadVisit, round: str | None = None, row: str | None = None)
 def review(visit: LeadVisit, round: Text = "", row: Text = "", example: Text = "", used: Text = "") -> Response:
     """Let an example be used, or not; then back to its row, at the next example that nobody has reviewed."""
     here = visit.here
-    if used not in IS_USED:
+    if used not in ("yes", "no"):
         raise InputError.say("`%(answer)s` does not say whether the example is used; expected yes or no", answer=used)
     reviewed = _parse_id(example)
-    here.grid.desk.review_example(round, reviewed, used=IS_USED[used], by=visit.visitor.id)
+    here.grid.desk.review_example(round, reviewed, used=used == "yes", by=visit.visitor.id)
     address = here.address(EXAMPLES, round=round, row=row)
     if (reviewing := here.grid.desk.row_to_review(round, _parse_id(row))) is None:
         return go_to(address)
-    ids = [one.id for one in reviewing.examples]
-    after = reviewing.examples[ids.index(reviewed) + 1 :] if reviewed in ids else reviewing.examples
-    to_review = [one.rank for one in (*after, *reviewing.examples) if one.used is None]
+    all_examples = reviewing.examples
+    after = next((at for at, shown in enumerate(all_examples, 1) if shown.id == reviewed), 0)
+    to_review = [shown.rank for shown in (*all_examples[after:], *all_examples) if shown.used is None]
     return go_to(f"{address}#{f'example-{to_review[0]}' if to_review else 'row'}")  # else what stands above them
 
 
@@ -146,8 +143,8 @@ def add(visit: LeadVisit) -> Response:
 
 
 def _show_notes(visit: Visit, typed: Mapping[str, str] = MappingProxyType({}), run: int = 0) -> Response:
+    newest_first = (record for record in reversed(visit.study.log()) if record.stage == Note.stage)
     own_name = visit.here.grid.grid.name
-    newest_first = (one for one in reversed(visit.study.log()) if one.stage == Note.stage)
-    notes = [one for one in newest_first if one.params.get("grid", MAIN) == own_name]
-    shown = [(one, typed.get(name, "")) for name, one in fields_of(Note).items()]
+    notes = [record for record in newest_first if record.params.get("grid", MAIN) == own_name]
+    shown = [(param, typed.get(name, "")) for name, param in fields_of(Note).items()]
     return visit.lead_page("lead_notes.html.j2", PROGRESS, run, fields=shown, notes=notes)

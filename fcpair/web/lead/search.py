@@ -1,14 +1,15 @@
-"""The lead's page of the grid, its search for pairs, and acts on pairs, each of which says first what it would do."""
+"""The lead's page of the grid, its map as a file, its search, and acts on pairs, which say first what they would do."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -19,18 +20,20 @@ from fcpair.pair_filter import FilterState, PairFilter, check_name
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord
 from fcpair.report.formatting import named
-from fcpair.sentences import mark, say
-from fcpair.web.current_grid import CONFLICTS, GRID, PEOPLE, CurrentGrid, has_labels
-from fcpair.web.form import Text, parse_number, parse_share
+from fcpair.report.map_file import CellMap, pack
+from fcpair.sentences import join, mark
+from fcpair.web.current_grid import CONFLICTS, GRID, PEOPLE, CurrentGrid
+from fcpair.web.form import Text, json_response, parse_number, parse_share, takes_gzip
 from fcpair.web.languages import Language
 from fcpair.web.lead.files import table_attachment
-from fcpair.web.lead.panels import build_panels
+from fcpair.web.lead.panels import SIDES, build_panels, side_heads, side_rows
 from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 from fcpair.words import Noun
 from fcpair.work_records import ExtraLabels
 
 router = APIRouter(include_in_schema=False)
 PAGE = 50  # pairs on one page of them
+N_TEXTS, N_CHARACTERS = 100, 120  # sent at once, and of each of them
 NO_VALUE = {
     "skipped": mark("there is no value of `skipped` `%(name)s`; %(hint)s"),
     "noted": mark("there is no value of `noted` `%(name)s`; %(hint)s"),
@@ -63,9 +66,6 @@ OVERLAP = "/lead/people/overlap"
 FEWEST = (2, 3)  # labels for which a share can be given, in any study
 SHOWN_PAIRS = 100
 SHARE = "share"
-TICKED = "ticked"
-NOTHING_TICKED = say("no pair is ticked; tick those that are meant, or choose all that match")
-NOTHING_LEFT = say("none of these pairs matches the search any more; search again")
 
 
 async def read_query(request: Request) -> dict[str, str]:
@@ -82,8 +82,8 @@ Query = Annotated[dict[str, str], Depends(read_query)]
 def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> Response:
     """Show the grid, cell by cell; or, where the address has filters, the pairs that match them."""
     here, language = visit.here, visit.language
-    is_search = has_labels(here) and any(name in TITLES or name in query for name in visit.request.query_params)
-    choices = here.grid.desk.search_choices() if has_labels(here) else None
+    is_search = here.has_labels and any(name in TITLES or name in query for name in visit.request.query_params)
+    choices = here.grid.desk.search_choices() if here.has_labels else None
 
     def name_value(name: str, value: str) -> str:
         """Name that people read for a value of a filter; a person, and what a text came with, as it is."""
@@ -95,11 +95,11 @@ def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> 
     try:
         if is_search:
             matching = here.grid.find_pairs(**conditions_of(query), first=after, n=PAGE)
-            rest_by_name = {name: {other: query[other] for other in query if other != name} for name in query}
+            rest = {name: {other: query[other] for other in query if other != name} for name in query}
             values = {
                 "matching": matching,
                 "rows": [_translate_record(record, language) for record in matching.records],
-                "without": [(name, query[name], _search_address(here, rest)) for name, rest in rest_by_name.items()],
+                "without": [(name, value, _search_address(here, rest[name])) for name, value in query.items()],
             }
     except InputError as refusal:
         visit, values = visit.refused(refusal), {"problem": str(refusal)}
@@ -159,8 +159,50 @@ def matching_file(visit: LeadVisit, query: Query) -> Response:
     return table_attachment(visit.here.grid.find_pairs(**conditions_of(query)).to_frame(), "pairs.csv")
 
 
-@dataclass(frozen=True)
-class PairAct:
+@router.get("/lead/grid/map")
+def cells(visit: LeadVisit, question: str = "") -> Response:
+    """All cells with the classes that they are in, for the answers to a question, the first where none is named."""
+    here, cell_map = _find_map(visit, question)
+    version = "-".join(map(str, here.monitor.marks()))
+    content = pack(cell_map, version, partial(visit.language.say, noun=Noun.of("pair")))
+    media_type = "application/octet-stream"
+    if not takes_gzip(visit.request):
+        return Response(content, media_type=media_type)
+    content = gzip.compress(content, 1, mtime=0)  # half a megabyte is sent sooner than its last tenth is squeezed out
+    return Response(content, headers={"content-encoding": "gzip"}, media_type=media_type)
+
+
+@router.get("/lead/grid/texts")
+def texts(visit: LeadVisit, side: str = "rows", first: int = 0) -> Response:
+    """The beginnings of some texts of a side, from place `first` on."""
+    _check_side(side)
+    bodies = visit.here.monitor.side_texts(SIDES[side], max(first, 0), N_TEXTS)
+    return json_response(visit.request, [body[:N_CHARACTERS] + "…" * (len(body) > N_CHARACTERS) for body in bodies])
+
+
+@router.get("/lead/grid/{side}.csv")
+def side_file(visit: LeadVisit, side: str, question: str = "") -> Response:
+    """Answers of each row, or of each column, as a file."""
+    _check_side(side)
+    here, cell_map = _find_map(visit, question)
+    return table_attachment(pd.DataFrame(side_rows(here, cell_map, side), columns=side_heads(cell_map)), f"{side}.csv")
+
+
+def _check_side(side: str) -> None:
+    if side not in SIDES:
+        raise UnknownIdError.say(
+            "a grid has no side `%(name)s`; it has %(names)s", name=side, names=join(SIDES, mark(" and "))
+        )
+
+
+def _find_map(visit: Visit, question: str) -> tuple[CurrentGrid, CellMap]:
+    cell_map = visit.here.monitor.cell_map(question)
+    if cell_map is None:
+        raise UnknownIdError.say("there is no map, because the grid has no pairs yet")
+    return visit.here, cell_map
+
+
+class PairAct(NamedTuple):
     """Something that is done with pairs: `forecast` says what that would be, `do` does it. `stage` tells its pace."""
 
     stage: str | None
@@ -199,15 +241,14 @@ def do(visit: LeadVisit, act: str, query: Query, confirmed: Text = "") -> Respon
 
 
 def _show(visit: Visit, act: str, query: dict[str, str], rows: pd.DataFrame, *, is_overtaken: bool = False) -> Response:
-    here, pairs, problem, forecast = visit.here, rows.iloc[:, 0].tolist(), "", None
-    pair_act = _find_act(act)
+    here, pairs, problem, forecast, pair_act = visit.here, rows.iloc[:, 0].tolist(), "", None, _find_act(act)
     try:
         forecast = pair_act.forecast(here.grid, pairs)
     except StageError as error:
         problem = str(error)
     is_requested = rows.iloc[:, 0].isin(set(getattr(forecast, "requested", ())))
     stages = here.monitor.stages()
-    stage = next((one for one in stages if one.name == pair_act.stage), None) if pair_act.stage else stages[0]
+    stage = next((stage for stage in stages if pair_act.stage in (None, stage.name)), None)
     paces = [person.outlook.pace_s for person in stage.people if person.outlook.pace_s is not None] if stage else []
     return visit.page(
         "lead_confirm_pairs.html.j2",
@@ -236,13 +277,13 @@ def _find_act(act: str) -> PairAct:
 def _chosen_pairs(visit: Visit, query: dict[str, str]) -> pd.DataFrame:
     """The pairs that are meant, as the search has them: all that match, or those of them that are ticked."""
     rows = visit.here.grid.find_pairs(**conditions_of(query)).to_frame()
-    if visit.request.query_params.get("scope") == TICKED:
+    if visit.request.query_params.get("scope") == "ticked":
         ticked = {parse_number(number) for number in visit.request.query_params.getlist("pair")}
         if not ticked:
-            raise InputError(NOTHING_TICKED)
+            raise InputError.say("no pair is ticked; tick those that are meant, or choose all that match")
         rows = rows[rows.iloc[:, 0].isin(ticked)]
     if rows.empty:
-        raise InputError(NOTHING_LEFT)
+        raise InputError.say("none of these pairs matches the search any more; search again")
     return rows
 
 
@@ -276,7 +317,7 @@ def parse_overlap(shares: Mapping[str, str]) -> dict[int, float]:
     overlap = {}
     for labels, text in shares.items():
         number, share = parse_number(labels), parse_share(text)
-        if text.strip() and (number is None or share is None):
+        if text.strip() and None in (number, share):
             raise InputError.say("`%(text)s` is not a share of pairs; enter a percentage from 0 to 100", text=text)
         if number and share:
             overlap[number] = share
@@ -284,8 +325,7 @@ def parse_overlap(shares: Mapping[str, str]) -> dict[int, float]:
 
 
 def _show_overlap(visit: Visit, shares: Mapping[str, str], *, is_refused: bool = False, run: int = 0) -> Response:
-    here, plan = visit.here, None
-    current = here.grid.effective_options(Assign).overlap
+    here, plan, current = visit.here, None, visit.here.grid.effective_options(Assign).overlap
     if shares and not is_refused:
         try:
             options = here.grid.recipe_options(Assign, more=True, overlap=parse_overlap(shares))

@@ -42,7 +42,6 @@ NO_CHOICE = {
     "queue": mark("there is no queue `%(word)s`; expected one of %(words)s"),
     "order": mark("there is no order `%(word)s`; expected one of %(words)s"),
 }
-YOU, NO_PERSON = mark("you"), mark("a rule, or a file")
 Choice = TypeVar("Choice", CaseQueue, CaseOrder)
 
 PairId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
@@ -52,43 +51,32 @@ SentNumber = Annotated[int | None, Form(ge=1, le=LARGEST_ID)]
 SentId = Annotated[RequestId, Form()]
 
 
-@dataclass(frozen=True)
-class Docket:
-    """An adjudicator's visit to the conflicts of one grid; each address names the queue, and the order of the cases."""
+@dataclass(frozen=True, kw_only=True)
+class Docket(Visit):
+    """An adjudicator's visit to the conflicts of a `grid`; each address names the queue, and the order of the cases."""
 
-    visit: Visit
-    here: CurrentGrid
+    grid: CurrentGrid
     cases: AdjudicationQueue
     queue: CaseQueue
     order: CaseOrder
-
-    @property
-    def person_id(self) -> int:
-        """The adjudicator."""
-        return self.visit.visitor.id
-
-    def refused(self, error: ConflictError) -> Docket:
-        """The same, after what was to be done was refused."""
-        return replace(self, visit=self.visit.refused(error))
 
     def address(self, path: str, **query: Any) -> str:
         """An address in this grid that keeps the queue and the order, unless `query` names others."""
         choice = {"queue": self.queue, "order": self.order} | query
         is_usual = {"queue": CaseQueue.ALL, "order": CaseOrder.SPREAD}
-        return self.here.address(path, **{name: it for name, it in choice.items() if is_usual.get(name) != it})
+        return self.grid.address(path, **{name: it for name, it in choice.items() if is_usual.get(name) != it})
 
     def show_case(self, case: ConflictCase | None, *, revealed: bool = False) -> Response:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
-        counts, language, context = self.cases.n_in_queues(self.person_id), self.visit.language, self.visit.context
-        queues = (queue for queue in CaseQueue if counts[queue] or queue is self.queue or queue is CaseQueue.ALL)
-        grids = context.grids.with_policy() if self.here.name else []
-        others = (grid for grid in grids if grid.name != self.here.name)
-        waiting = ((other, context.adjudication_queue(other).state(self.person_id).waiting) for other in others)
+        counts, language, context = self.cases.n_in_queues(self.visitor.id), self.language, self.context
+        queues = (queue for queue in CaseQueue if counts[queue] or queue in (self.queue, CaseQueue.ALL))
+        others = [grid for grid in context.grids.with_policy() if grid.name != self.grid.name] if self.grid.name else []
+        waiting = ((other, context.adjudication_queue(other).state(self.visitor.id).waiting) for other in others)
         return self._show_to_decide(
             "adjudicate.html.j2",
             case.cell_id if case else None,
             case=case,
-            queue=self.cases.state(self.person_id),
+            queue=self.cases.state(self.visitor.id),
             queues=[
                 (language.ngettext(*QUEUES[queue], counts[queue]), self.address(PAGE, queue=queue), queue is self.queue)
                 for queue in queues
@@ -96,22 +84,24 @@ class Docket:
             is_by_row=self.order is CaseOrder.ROW,
             awaits_order=self.order is CaseOrder.DOUBT and not self.cases.is_ranked,
             other_orders={order: self.address(PAGE, order=order) for order in CaseOrder if order != self.order},
-            left=in_words(self.cases.left_s(self.person_id, counts[self.queue]), language),
-            elsewhere=[(one, n) for one, n in waiting if n],
+            left=in_words(self.cases.left_s(self.visitor.id, counts[self.queue]), language),
+            elsewhere=[(other, n) for other, n in waiting if n],
             revealed=revealed,
             undoable=self._undoable_decision(case),
         )
 
     def show_next(self, after: int | None = None, *, n_ahead: int = 0) -> Response:
         """The next case, if any waits; `n_ahead` of the visitor's are at hand already."""
-        estimates = not self.visit.request.app.state.workers  # else the process that looks does
-        choice = (self.queue, self.order)
-        return self.show_case(self.cases.next(self.person_id, after, n_ahead, *choice, estimates=estimates))
+        estimates = not self.request.app.state.workers  # else the process that looks does
+        case = self.cases.next(self.visitor.id, after, n_ahead, self.queue, self.order, estimates=estimates)
+        return self.show_case(case)
 
     def show_row(self, pair: int, sent: DecisionRequest | None = None, *, revealed: bool = False) -> Response:
         """The conflicts in the row of a pair, with what was `sent` in and not kept; `revealed` shows a hidden text."""
-        cases = self.cases.row_cases(self.person_id, pair, self.queue)
-        cases = [_with_input(case, sent) if sent and sent.cell_id == case.cell_id else case for case in cases]
+        cases = [
+            _with_input(case, sent) if sent and sent.cell_id == case.cell_id else case
+            for case in self.cases.row_cases(self.visitor.id, pair, self.queue)
+        ]
         return self._show_to_decide(
             "adjudicate_row.html.j2",
             pair,
@@ -119,28 +109,28 @@ class Docket:
             cases=cases,
             onward=self.address(ROW, after=cases[-1].cell_id if cases else pair),
             undoable=self._undoable_decision(None),
-            veiled=self.visit.visitor.blurred and not revealed,
+            veiled=self.visitor.blurred and not revealed,
         )
 
     def _show_to_decide(self, name: str, row_of: int | None, /, **values: Any) -> Response:
         """A page on which something is decided, in the row of a pair."""
-        reading = self.cases.reading_allowance(self.person_id)
+        reading = self.cases.reading_allowance(self.visitor.id)
         shared = {
             "address": self.address,
-            "n_in_row": 0 if row_of is None else self.cases.n_in_row(self.person_id, row_of, self.queue),
+            "n_in_row": 0 if row_of is None else self.cases.n_in_row(self.visitor.id, row_of, self.queue),
             "reading": reading,
-            "limit": self.visit.translate(reading.limit or "", self.here),
-            "guidelines": render(self.visit.study.guidelines[1]),
+            "limit": self.translate(reading.limit or "", self.grid),
+            "guidelines": render(self.study.guidelines[1]),
             "new_request": lambda: secrets.token_hex(16),
             "longest": LONGEST_NOTE,
         }
-        return self.visit.page(name, self.here, **shared, **values)
+        return self.page(name, self.grid, **shared, **values)
 
     def _undoable_decision(self, case: ConflictCase | None) -> tuple[int, str] | None:
         """The decision that the visitor can take back here, by pair and outcome: the one that is shown, or the last."""
         if case is not None and case.own and case.outcome is not None:
             return case.cell_id, case.outcome
-        last = self.cases.decisions(self.person_id, limit=1)
+        last = self.cases.decisions(self.visitor.id, limit=1)
         return (last[0].cell_id, last[0].outcome) if last else None
 
 
@@ -149,11 +139,17 @@ def open_docket(visit: AdjudicatorVisit) -> Docket:
     if not visit.visitor.consented:
         raise ElsewhereError("/welcome")
     request, query = visit.request, visit.request.query_params
-    is_about_pair = request.method != "GET" or "cell_id" in request.path_params or "pair" in query
-    is_chosen = is_about_pair or GRID_PARAM in query
+    is_chosen = request.method != "GET" or "cell_id" in request.path_params or "pair" in query or GRID_PARAM in query
     here = visit.here if is_chosen else visit.context.grids.first_with_work(visit.visitor.id)
-    choices = _parse_choice(visit, "queue", CaseQueue.ALL), _parse_choice(visit, "order", CaseOrder.SPREAD)
-    return Docket(visit, here, visit.context.adjudication_queue(here), *choices)
+    return Docket(
+        request,
+        visit.context,
+        visit.visitor,
+        grid=here,
+        queue=_parse_choice(visit, "queue", CaseQueue.ALL),
+        order=_parse_choice(visit, "order", CaseOrder.SPREAD),
+        cases=visit.context.adjudication_queue(here),
+    )
 
 
 DocketVisit = Annotated[Docket, enter_by(open_docket, Role.ADJUDICATOR)]
@@ -196,35 +192,29 @@ def decided(
     mine: bool = False,
 ) -> Response:
     """Show what is decided and by whom, as far as a search finds, newest first."""
-    own, cases, language = docket.visit.visitor.name, docket.cases, docket.visit.language
+    own, cases, language = docket.visitor.name, docket.cases, docket.language
     if mine:  # the address that the visitor's own decisions had up to 0.7
-        return go_to(docket.here.address(f"{PAGE}/decided", by=own))
+        return go_to(docket.grid.address(f"{PAGE}/decided", by=own))
     search = DecisionSearch(words.strip(), outcome, by, flagged)
-    decisions = cases.decisions(None, LISTED + 1, before, search, reader=docket.person_id)
-    reasons = (  # by whom, and by which rule
-        [
-            *([decision.by] if decision.by else []),
-            *([language.find(REASONS[decision.rule])] if decision.rule in REASONS else []),
-        ]
-        for decision in decisions
-    )
+    decisions = cases.decisions(None, LISTED + 1, before, search, reader=docket.visitor.id)
+    shown = []
+    for decision in decisions[:LISTED]:
+        reasons = (decision.by, language.find(REASONS.get(decision.rule, "")))
+        shown.append((decision, language.find(mark(", ")).join(filter(None, reasons))))
     query = {name: value for name, value in vars(search).items() if name != "flagged" and value}
-    return docket.visit.page(
+    return docket.page(
         "adjudicate_decided.html.j2",
-        docket.here,
-        decisions=[
-            (decision, language.find(mark(", ")).join(said))
-            for decision, said in zip(decisions[:LISTED], reasons, strict=False)
-        ],
+        docket.grid,
+        decisions=shown,
         older=decisions[LISTED - 1].decision_id if len(decisions) > LISTED else None,
         before=before,
         search=search,
         query=query | ({"flagged": "true"} if search.flagged else {}),
         outcomes=cases.outcomes(),
         deciders=[  # the visitor first: each as an address has them, and as people read it
-            (own, language.find(YOU)),
+            (own, language.find(mark("you"))),
             *((name, name) for name in cases.deciders() if name != own),
-            (DecisionSearch.NO_PERSON, language.find(NO_PERSON)),
+            (DecisionSearch.NO_PERSON, language.find(mark("a rule, or a file"))),
         ],
         longest=LONGEST_SEARCH,
     )
@@ -251,7 +241,7 @@ def row(docket: DocketVisit, pair: Number = None, after: Number = None, shown: b
     """All conflicts in the row of a pair; without one, those of the row that comes next, if any waits."""
     if pair is not None:
         return docket.show_row(pair, revealed=shown)
-    case = docket.cases.next(docket.person_id, after, queue=docket.queue, order=CaseOrder.ROW)
+    case = docket.cases.next(docket.visitor.id, after, queue=docket.queue, order=CaseOrder.ROW)
     return go_to(docket.address(ROW, pair=case.cell_id) if case else docket.address(PAGE))
 
 
@@ -261,7 +251,7 @@ def decide_in_row(docket: DocketVisit, ruling: Ruling, veiled: Ticked = False) -
     if veiled:
         return docket.show_row(ruling.cell_id, ruling, revealed=True)
     try:
-        docket.cases.decide(docket.person_id, ruling)
+        docket.cases.decide(docket.visitor.id, ruling)
     except ConflictError as error:
         return docket.refused(error).show_row(ruling.cell_id, ruling, revealed=True)
     return go_to(docket.address(ROW, pair=ruling.cell_id))
@@ -278,14 +268,14 @@ def decide(docket: DocketVisit, ruling: Ruling, veiled: Ticked = False) -> Respo
     """Keep a decision, then show the next conflict; while the HS is hidden, or it is refused, show the case again."""
     try:
         if not veiled:
-            docket.cases.decide(docket.person_id, ruling)
+            docket.cases.decide(docket.visitor.id, ruling)
             return go_to(docket.address(PAGE, after=ruling.cell_id))
     except ConflictError as error:
         docket = docket.refused(error)
     try:
-        case = docket.cases.case(docket.person_id, ruling.cell_id)
+        case = docket.cases.case(docket.visitor.id, ruling.cell_id)
     except ConflictError as error:
-        return (docket if docket.visit.refusal else docket.refused(error)).show_next(ruling.cell_id)
+        return (docket if docket.refusal else docket.refused(error)).show_next(ruling.cell_id)
     return docket.show_case(_with_input(case, ruling), revealed=veiled)
 
 
@@ -293,7 +283,7 @@ def decide(docket: DocketVisit, ruling: Ruling, veiled: Ticked = False) -> Respo
 def look(docket: DocketVisit, cell_id: PairId) -> Response:
     """One conflict, or one's own decision on it, to change it; or why there is none, with the next one."""
     try:
-        return docket.show_case(docket.cases.case(docket.person_id, cell_id))
+        return docket.show_case(docket.cases.case(docket.visitor.id, cell_id))
     except ConflictError as error:
         return docket.refused(error).show_next(cell_id)
 
@@ -302,7 +292,7 @@ def look(docket: DocketVisit, cell_id: PairId) -> Response:
 def undo(docket: DocketVisit, cell_id: PairId, request_id: SentId) -> Response:
     """Take one's own decision back, then show the pair again."""
     try:
-        docket.cases.undo(docket.person_id, cell_id, request_id)
+        docket.cases.undo(docket.visitor.id, cell_id, request_id)
     except ConflictError as error:
         return docket.refused(error).show_next()
     return go_to(docket.address(f"{PAGE}/{cell_id}"))

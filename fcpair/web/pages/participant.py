@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request, Response
@@ -21,25 +21,13 @@ from fcpair.params import parse_people_question
 from fcpair.records import WORKERS, Role
 from fcpair.sentences import mark, mark_plural, say
 from fcpair.stages.questions import SKIP
+from fcpair.web import visits
 from fcpair.web.context import context_of
 from fcpair.web.form import Text, Ticked
 from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.pages.markdown import render
 from fcpair.web.schemas import LONGEST_NOTE, LONGEST_WORDS, MOST_AHEAD, Words
 from fcpair.web.server.static_files import static_files
-from fcpair.web.visits import (
-    READERS,
-    AnyVisit,
-    LabellerVisit,
-    PractisingVisit,
-    ReaderOrLeadVisit,
-    ReaderVisit,
-    ValidatorVisit,
-    Visit,
-    WorkerOrLeadVisit,
-    WorkerVisit,
-    go_to,
-)
 from fcpair.words import Noun
 from fcpair.work_records import Topic
 
@@ -64,16 +52,11 @@ HEADINGS = {  # each with the noun of who reads
     Role.RATER: mark("Rate %(nouns)s"),
     Role.RESPONDENT: mark("Answer %(nouns)s"),
 }
-NO_CONSENT = say("To take part, please tick the box under “Your consent”.")
 TERMS_CHANGED = say("The terms have changed since this page was loaded. Please read them again.")
-NOT_NOW = say("The server is busy just now, so this is not saved yet. Please tick the box again and press Begin.")
 OWN_TEXTS = (  # what Annotate says where a study says nothing, see Annotate.worded
     mark("I have read this, I am an adult, and I take part of my own free will."),
     mark("Thank you. Every answer helps others to answer hate. Reading it leaves traces: do something pleasant now."),
     mark("Thank you. Every answer counts. If something that you have read stays with you, do something pleasant now."),
-)
-CONTROL_NOTE = mark(
-    "Among my %(nouns)s are some whose answer is known, by which the study sees how well people answer."
 )
 OWN_WARNINGS = (  # each with the nouns of who reads
     mark(
@@ -85,16 +68,6 @@ OWN_WARNINGS = (  # each with the nouns of who reads
         "stop altogether at any time, and you never have to give a reason."
     ),
 )
-WRONG_TOKEN = mark(
-    "This link does not work. It may have been replaced by a newer one: look for that, or ask the people who run the "
-    "study for another."
-)
-TOO_MANY_TOKENS = mark_plural(
-    "Too many links that do not work were tried, so wait a second before you try another. A link that works lets you "
-    "in at once.",
-    "Too many links that do not work were tried, so wait %(n)s seconds before you try another. A link that works lets "
-    "you in at once.",
-)
 
 Several = Annotated[list[Words], Form(default_factory=list)]
 
@@ -105,8 +78,7 @@ def word_warning(warning: str, language: Language, noun: Noun) -> str:
     return warning if message is None else language.gettext(message, **language.noun_phrases(noun))
 
 
-@dataclass(frozen=True)
-class Particular:
+class Particular(NamedTuple):
     """Something that people may say about themselves: one of the options, or free text where there are none."""
 
     label: str
@@ -155,42 +127,52 @@ def join(request: Request, token: Text = "") -> Response:
     try:
         visitor = context.door.login_with_token(request, code)
     except TooManyError as error:
-        problem = context.language(None).ngettext(*TOO_MANY_TOKENS, error.wait_s)
+        forms = mark_plural(
+            "Too many links that do not work were tried, so wait a second before you try another. A link that works "
+            "lets you in at once.",
+            "Too many links that do not work were tried, so wait %(n)s seconds before you try another. A link that "
+            "works lets you in at once.",
+        )
+        problem = context.language(None).ngettext(*forms, error.wait_s)
         page = context.page(request, None, "join.html.j2", None, HTTPStatus.TOO_MANY_REQUESTS, problem=problem)
         page.headers["Retry-After"] = str(error.wait_s)
         return page
     if visitor is None:
         if reason := context.study.access.farewell(code):
             return show_farewell(request, reason)
-        problem = context.language(None).find(WRONG_TOKEN)
+        message = mark(
+            "This link does not work. It may have been replaced by a newer one: look for that, or ask the people who "
+            "run the study for another."
+        )
+        problem = context.language(None).find(message)
         return context.page(request, None, "join.html.j2", None, HTTPStatus.FORBIDDEN, problem=problem)
-    response = go_to("/")
+    response = visits.go_to("/")
     context.door.open_session(request, response, visitor)
     return response
 
 
 @router.post("/leave")
-def leave(visit: AnyVisit) -> Response:
+def leave(visit: visits.AnyVisit) -> Response:
     """End the session in this browser."""
-    response = go_to("/join")
+    response = visits.go_to("/join")
     visit.context.door.end_session(visit.request, response)
     return response
 
 
 @router.get("/")
-async def home(visit: AnyVisit) -> Response:  # which waits for nothing, and so needs no thread
+async def home(visit: visits.AnyVisit) -> Response:  # which waits for nothing, and so needs no thread
     """To the page where the visitor's work is."""
-    return go_to(HOME[visit.visitor.role])
+    return visits.go_to(HOME[visit.visitor.role])
 
 
 @router.get("/guidelines")
-def guidelines(visit: AnyVisit) -> Response:
+def guidelines(visit: visits.AnyVisit) -> Response:
     """The guidelines as they are now."""
     version, body = visit.study.guidelines
     return visit.page("guidelines.html.j2", version=version, guidelines=render(body))
 
 
-def _show_welcome(visit: Visit, particulars: list[Particular], **chosen: Any) -> Response:
+def _show_welcome(visit: visits.Visit, particulars: list[Particular], **chosen: Any) -> Response:
     annotate = visit.context.annotate
     warning = word_warning(annotate.warning or "", visit.language, visit.context.noun(visit.visitor))
     return visit.page(
@@ -207,29 +189,30 @@ def _show_welcome(visit: Visit, particulars: list[Particular], **chosen: Any) ->
     )
 
 
-def consent_sentence(visit: Visit) -> str:
+def consent_sentence(visit: visits.Visit) -> str:
     """The sentence that people agree to; where there are control pairs, it says so to those who may have some."""
     language, visitor = visit.language, visit.visitor
     sentence = language.find(visit.context.annotate.consent)
     if visitor.role not in PRACTISING or not visit.study.has_control_pairs():
         return sentence
-    return f"{sentence} {language.gettext(CONTROL_NOTE, **language.noun_phrases(visit.context.noun(visitor)))}"
+    note = mark("Among my %(nouns)s are some whose answer is known, by which the study sees how well people answer.")
+    return f"{sentence} {language.gettext(note, **language.noun_phrases(visit.context.noun(visitor)))}"
 
 
-def consent_digest(visit: Visit) -> str:
+def consent_digest(visit: visits.Visit) -> str:
     """Digest of the sentence that a page asks to agree to: nobody agrees to another one than they saw."""
     return hashlib.sha256(consent_sentence(visit).encode()).hexdigest()[:16]
 
 
 @router.get("/welcome")
-def welcome(visit: ReaderVisit) -> Response:
+def welcome(visit: visits.ReaderVisit) -> Response:
     """Show what the study is and asks, before the first pair."""
     return _show_welcome(visit, read_particulars(visit.context.annotate.demographics))
 
 
 @router.post("/welcome")
 def agree(
-    visit: ReaderVisit,
+    visit: visits.ReaderVisit,
     said: Several,
     topic: Several,
     consent: Ticked = False,
@@ -241,64 +224,67 @@ def agree(
     answered = read_particulars(visit.context.annotate.demographics, said)
 
     def show_again(refusal: FcpairError) -> Response:
-        topics = [replace(one, opted_out=one.value in topic) for one in _topics(visit)]
+        topics = [replace(offered, opted_out=offered.value in topic) for offered in _topics(visit)]
         chosen = {"blurred": blurred, "keeps_refused": keeps_refused, "topics": topics}
         return _show_welcome(visit.refused(refusal), answered, **chosen)
 
     if shown and shown != consent_digest(visit):
         return show_again(ConflictError(TERMS_CHANGED))
     if not consent:
-        return show_again(InputError(NO_CONSENT))
+        return show_again(InputError.say("To take part, please tick the box under “Your consent”."))
     try:
         _set_reading(visit, topic, blurred=blurred, keeps_refused=keeps_refused)
-        sentence = consent_sentence(visit)
-        visit.study.access.consent(
-            visit.visitor.id, {answer.label: answer.given for answer in answered if answer.given}, sentence
-        )
+        demographics = {particular.label: particular.given for particular in answered if particular.given}
+        visit.study.access.consent(visit.visitor.id, demographics, consent_sentence(visit))
     except BusyError:
-        return show_again(StudyError(NOT_NOW))
-    return go_to(PRACTICE if visit.context.has_practice(visit.visitor) else HOME[visit.visitor.role])
+        sentence = say(
+            "The server is busy just now, so this is not saved yet. Please tick the box again and press Begin."
+        )
+        return show_again(StudyError(sentence))
+    return visits.go_to(PRACTICE if visit.context.has_practice(visit.visitor) else HOME[visit.visitor.role])
 
 
 @router.get("/settings")
-def settings(visit: ReaderOrLeadVisit, saved: bool = False) -> Response:
+def settings(visit: visits.ReaderOrLeadVisit, saved: bool = False) -> Response:
     """Show the settings by which a person wishes to read; of a lead, who reads no work, the language alone."""
     values = {"saved": saved, "languages": LANGUAGES.values(), **_reading_facts(visit)}
-    return visit.page("settings.html.j2", reads=visit.visitor.role in READERS, **values)
+    return visit.page("settings.html.j2", reads=visit.visitor.role in visits.READERS, **values)
 
 
 @router.post("/settings")
-def change(visit: ReaderVisit, topic: Several, blurred: Ticked = False, keeps_refused: Ticked = False) -> Response:
+def change(
+    visit: visits.ReaderVisit, topic: Several, blurred: Ticked = False, keeps_refused: Ticked = False
+) -> Response:
     """Change that."""
     _set_reading(visit, topic, blurred=blurred, keeps_refused=keeps_refused)
-    return go_to("/settings?saved=1")
+    return visits.go_to("/settings?saved=1")
 
 
 @router.post("/language")
-def choose_language(visit: ReaderOrLeadVisit, language: Text = "") -> Response:
+def choose_language(visit: visits.ReaderOrLeadVisit, language: Text = "") -> Response:
     """Show the pages in another language from now on, wherever the person comes in."""
     visit.study.access.set_language(visit.visitor.id, language)
-    has_settings = visit.visitor.consented or visit.visitor.role not in READERS
-    return go_to("/settings?saved=1" if has_settings else "/welcome")
+    has_settings = visit.visitor.consented or visit.visitor.role not in visits.READERS
+    return visits.go_to("/settings?saved=1" if has_settings else "/welcome")
 
 
 @router.get("/annotate")
-def label(visit: LabellerVisit) -> Response:
+def label(visit: visits.LabellerVisit) -> Response:
     """Show what an annotator, a writer, a rater or a respondent has to answer, one screen after the other."""
     return _show_desk(visit)
 
 
 @router.get("/validate")
-def validate(visit: ValidatorVisit) -> Response:
+def validate(visit: visits.ValidatorVisit) -> Response:
     """A validator's pairs, one a screen."""
     return _show_desk(visit)
 
 
-def _show_desk(visit: Visit) -> Response:
+def _show_desk(visit: visits.Visit) -> Response:
     if not visit.visitor.consented:
-        return go_to("/welcome")
+        return visits.go_to("/welcome")
     if visit.study.waits_for_lead(visit.visitor):
-        return go_to(QUALIFICATION)
+        return visits.go_to(QUALIFICATION)
     context, (version, guidelines) = visit.context, visit.study.guidelines
     rounds, files = context.work_queue.rounds(visit.visitor), context.templates.globals["files"]
     return visit.page(
@@ -316,21 +302,21 @@ def _show_desk(visit: Visit) -> Response:
 
 
 @router.get("/thanks")
-def thanks(visit: ReaderVisit) -> Response:
+def thanks(visit: visits.ReaderVisit) -> Response:
     """The end, of the day or of it all."""
     visitor, context = visit.visitor, visit.context
     if not visitor.consented:
-        return go_to("/welcome")
-    decides = visitor.role is Role.ADJUDICATOR
-    if decides:  # in all grids together
-        dockets = [(grid, context.adjudication_queue(grid)) for grid in context.grids.with_policy()]
-        queues = [(one, docket.state(visitor.id)) for one, docket in dockets]
-        own = next((one.address("/adjudicate/decided", by=visitor.name) for one, queue in queues if queue.decided), "")
-        n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
-        limit = next((docket.reading_allowance(visitor.id).limit for _, docket in dockets), None)
+        return visits.go_to("/welcome")
+    if decides := visitor.role is Role.ADJUDICATOR:  # in all grids together
+        queues = [(grid, context.adjudication_queue(grid)) for grid in context.grids.with_policy()]
+        counts = [queue.state(visitor.id) for _, queue in queues]
+        grids = (grid for (grid, _), count in zip(queues, counts, strict=True) if count.decided)
+        own = next((grid.address("/adjudicate/decided", by=visitor.name) for grid in grids), "")
+        limit = next((queue.reading_allowance(visitor.id).limit for _, queue in queues), None)
+        n_open, done = sum(count.waiting for count in counts), sum(count.decided for count in counts)
         facts: dict[str, Any] = {"open": n_open, "done": done, "skipped": 0, "more": None}
     elif visit.study.waits_for_lead(visitor):
-        return go_to(QUALIFICATION)
+        return visits.go_to(QUALIFICATION)
     else:
         progress = context.work_queue.progress(visitor)
         facts = {name: getattr(progress, name) for name in ("open", "done", "skipped", "more")}
@@ -339,7 +325,7 @@ def thanks(visit: ReaderVisit) -> Response:
     return visit.page("thanks.html.j2", thanks=render(visit.language.find(context.annotate.thanks or "")), **facts)
 
 
-def desk_version(visit: Visit) -> str:
+def desk_version(visit: visits.Visit) -> str:
     """A hash of what the desk's page is made of: files, terms, guidelines, and what a visitor is asked."""
     context = visit.context
     served = context.templates.globals["files"], context.annotate, context.facts
@@ -347,19 +333,19 @@ def desk_version(visit: Visit) -> str:
     return hashlib.sha256(repr((served, asked)).encode()).hexdigest()[:12]
 
 
-def _reading_facts(visit: Visit) -> dict[str, Any]:
+def _reading_facts(visit: visits.Visit) -> dict[str, Any]:
     own = {name: getattr(visit.visitor, name) for name in ("blurred", "keeps_refused")}
     return {**own, "writes": visit.visitor.role is Role.WRITER, "topics": _topics(visit)}
 
 
-def _topics(visit: Visit) -> list[Topic]:
+def _topics(visit: visits.Visit) -> list[Topic]:
     """Topics that a visitor may opt out of; none of conflicts, since somebody must read them all."""
     annotate = visit.context.annotate
     column = annotate.opt_out if visit.visitor.role in WORKERS else None
     return visit.study.access.topics(visit.visitor.id, column, annotate.opt_out_split) if column else []
 
 
-def _set_reading(visit: Visit, topics: list[str], *, blurred: bool, keeps_refused: bool) -> None:
+def _set_reading(visit: visits.Visit, topics: list[str], *, blurred: bool, keeps_refused: bool) -> None:
     annotate, access, visitor, offered = visit.context.annotate, visit.study.access, visit.visitor, _topics(visit)
     opted_out = {topic.value for topic in offered if topic.opted_out}
     if annotate.opt_out and offered and set(topics) != opted_out:
@@ -372,16 +358,16 @@ def _set_reading(visit: Visit, topics: list[str], *, blurred: bool, keeps_refuse
 
 @router.get(PRACTICE)
 def practice(
-    visit: PractisingVisit,
+    visit: visits.PractisingVisit,
     n: Annotated[int, Query(ge=1, le=MOST_ITEMS + 1)] = 1,
     answer: Annotated[str, Query(max_length=LONGEST_ANSWER)] = "",
 ) -> Response:
     """Ask the known item `n`; with an `answer`, say what was to be answered, and why. After the last comes the end."""
     if not visit.visitor.consented:
-        return go_to("/welcome")
+        return visits.go_to("/welcome")
     round_ = visit.study.practice_round(visit.visitor.role, visit.visitor.language)
     if round_ is None:
-        return go_to(HOME[visit.visitor.role])
+        return visits.go_to(HOME[visit.visitor.role])
     item = round_.items[n - 1] if n <= len(round_.items) else None
     choices = choices_of(round_.question, visit.language)
     by_name = {choice["name"]: choice for choice in choices}
@@ -400,31 +386,30 @@ def practice(
 
 def choices_of(question: dict[str, Any], language: Language) -> list[dict[str, Any]]:
     """The answers of a question: the name, what is read in its place, and the keys of each."""
-    names, texts = question["choices"], question.get("texts") or [None] * len(question["choices"])
+    names = question["choices"]
+    choices = zip(names, question.get("texts") or [None] * len(names), question["keys"], strict=True)
     return [
-        {"name": name, "text": text or language.answer_name(str(name)), "keys": keys}
-        for name, text, keys in zip(names, texts, question["keys"], strict=True)
+        {"name": name, "text": text or language.answer_name(str(name)), "keys": keys} for name, text, keys in choices
     ]
 
 
 @router.get(QUALIFICATION)
-def qualification(visit: WorkerVisit) -> Response:
+def qualification(visit: visits.WorkerVisit) -> Response:
     """Show what was right, to whoever has answered all; others go on with their work."""
     reviews = visit.study.review_qualifications(visit.visitor) if visit.visitor.consented else []
     if not reviews:
-        return go_to(HOME[visit.visitor.role])
-    texts = [
-        {choice["name"]: choice["text"] for choice in choices_of(review.question, visit.language)} for review in reviews
-    ]
-    shown, waits = list(zip(reviews, texts, strict=True)), visit.study.waits_for_lead(visit.visitor)
+        return visits.go_to(HOME[visit.visitor.role])
+    choices = ((review, choices_of(review.question, visit.language)) for review in reviews)
+    shown = [(review, {choice["name"]: choice["text"] for choice in of}) for review, of in choices]
+    waits = visit.study.waits_for_lead(visit.visitor)
     return visit.page("qualification.html.j2", reviews=shown, waits=waits, desk=HOME[visit.visitor.role])
 
 
 @router.get("/discussion")
-def discussion(visit: WorkerOrLeadVisit) -> Response:
+def discussion(visit: visits.WorkerOrLeadVisit) -> Response:
     """Show where people differ: to those who do, on pairs that they have answered, and to leads."""
     if visit.visitor.role in WORKERS and not visit.visitor.consented:
-        return go_to("/welcome")
+        return visits.go_to("/welcome")
     values = {"discussions": visit.study.discussions(visit.visitor), "desk": HOME[visit.visitor.role]}
     return visit.page("discussion.html.j2", **values)
 
@@ -436,7 +421,7 @@ def worker(request: Request) -> Response:
 
 
 @router.get("/manifest.webmanifest")
-def manifest(visit: WorkerVisit) -> Response:
+def manifest(visit: visits.WorkerVisit) -> Response:
     """Send the manifest: how the desk looks among the apps of a phone."""
     static: Any = visit.context.templates.globals["static"]
     icons = [{"src": static(name), "type": kind, "sizes": sizes} for name, (kind, sizes) in ICONS.items()]
@@ -448,7 +433,7 @@ def manifest(visit: WorkerVisit) -> Response:
 @router.get("/offline")
 @router.get("/offline/form")
 @router.get("/offline/leave")
-def stand_in(visit: WorkerVisit) -> Response:
+def stand_in(visit: visits.WorkerVisit) -> Response:
     """Show the page that stands in for one that needs the server, which may follow a form; it names nobody."""
     name = visit.request.url.path.strip("/").replace("/", "_")
     return visit.context.page(visit.request, None, f"{name}.html.j2", language=visit.language)

@@ -48,33 +48,24 @@ class Kind(Enum):
 ROLES = {Kind.LIST: Role.ADJUDICATOR, Kind.LOOK: Role.LEAD}  # whose requests alone are of a kind: others get little
 # The cost of each address, which stands for all below it that are not here themselves. What is not named reads a few
 # rows if it is fetched, and waits for others who write if it is sent.
-_LISTS = ("/thanks", "/adjudicate", "/api/conflicts", "/api/decided")
-_QUICK_LOOKS = ("/lead/start/table", "/lead/start/progress", "/lead/start/begin", "/lead/start/links", "/lead/acts")
 _STEPS_THAT_READ = ("keep", "columns", "plan", "people", "figures", "statements", "survey", "survey-figures")
-_SENT_LOOKS = (
-    "/lead/conflicts/diamond",
-    "/lead/people/overlap",
-    "/lead/download",
-    "/lead/grid/act",
-    *(f"/lead/start/{step}" for step in _STEPS_THAT_READ),
+_PATHS: tuple[tuple[str, Kind | None, tuple[str, ...]], ...] = (
+    ("GET", Kind.LIST, ("/thanks", "/adjudicate", "/api/conflicts", "/api/decided")),
+    ("GET", Kind.LOOK, ("/lead",)),
+    ("GET", None, ("/lead/acts", *(f"/lead/start/{step}" for step in ("table", "progress", "begin", "links")))),
+    ("POST", Kind.LOOK, ("/lead/conflicts/diamond", "/lead/people/overlap", "/lead/download", "/lead/grid/act")),
+    ("POST", Kind.LOOK, tuple(f"/lead/start/{step}" for step in _STEPS_THAT_READ)),
+    ("POST", None, ("/join", "/api/judgements", "/api/renumber")),  # answers are for the intake
 )
-_SENT_QUICK = ("/join", "/api/judgements", "/api/renumber")  # answers are for the intake
-KINDS: dict[tuple[str, str], Kind | None] = {
-    **{("GET", path): Kind.LIST for path in _LISTS},
-    ("GET", "/lead"): Kind.LOOK,
-    **{("GET", path): None for path in _QUICK_LOOKS},
-    **{("POST", path): Kind.LOOK for path in _SENT_LOOKS},
-    **{("POST", path): None for path in _SENT_QUICK},
-}
+KINDS = {(method, path): kind for method, kind, paths in _PATHS for path in paths}
 
 
 def kind_of(method: str, path: str) -> Kind | None:
     """The kind of a request; None where it is quick."""
-    above = path
-    while above:
-        if (method, above) in KINDS:
-            return KINDS[method, above]
-        above = above.rpartition("/")[0]
+    while path:
+        if (method, path) in KINDS:
+            return KINDS[method, path]
+        path = path.rpartition("/")[0]
     return Kind.ACT if method in {"POST", "PUT"} else None
 
 
@@ -83,7 +74,6 @@ STRANGERS = (16, 5.0)  # and of all together who are not signed in: a class that
 # Of a kind so many are let in at once, and others wait so many seconds for their turn. Each takes a thread, of which
 # there are 40, and an act may wait in it for somebody else who writes.
 AT_ONCE = {Kind.LIST: (2, 5.0), Kind.LOOK: (2, 5.0), Kind.ACT: (16, 0.0)}
-LATER_S = 3
 TOO_MUCH = say("too many requests at once; what was shown or saved before is safe. Please try again")
 
 _TASK = r"[0-9]{16}(?:\.[0-9]{1,19})?"
@@ -97,7 +87,6 @@ Have = Annotated[
     ),
 ]
 Count = Annotated[int, Query(ge=1, le=MOST_AHEAD, description="How many pairs.")]
-_JSON = (b"content-type", b"application/json")
 _KEY = re.compile(rb'"\s*:')
 _WANTED = re.compile(rf"n=([1-9][0-9]?)(?:&have=({_TASKS}))?".encode())
 
@@ -111,12 +100,12 @@ async def next_(visit: WorkerVisit, n: Count = 1, have: Have = "") -> Response:
     tasks = visit.context.work_queue.peek(visit.visitor, n)
     if tasks is None:  # in open dealing, what is free is given first, which may wait for others
         tasks = await visit.context.assigning.add((visit.visitor, n))
-    known = set(have.split(","))
-    # A task is told from others, and from what it was before the label that it is about changed.
-    names = (
-        f"{task.assignment_id}" + (f".{task.decision_id}" if task.decision_id is not None else "") for task in tasks
-    )
-    new = [task for task, name in zip(tasks, names, strict=True) if name not in known]
+    known, new = set(have.split(",")), []
+    for task in tasks:
+        # A task is told from others, and from what it was before the label that it is about changed.
+        name = str(task.assignment_id) + (f".{task.decision_id}" if task.decision_id is not None else "")
+        if name not in known:
+            new.append(task)
     return json_response(visit.request, {"tasks": new, "order": [task.assignment_id for task in tasks]})
 
 
@@ -139,7 +128,7 @@ class _OtherShapeError(Exception):
 
 
 def _parse_answer(scope: Mapping[str, Any]) -> tuple[AnswerIn]:
-    if _JSON not in scope["headers"] or scope["query_string"]:
+    if (b"content-type", b"application/json") not in scope["headers"] or scope["query_string"]:
         raise _OtherShapeError
     try:
         sent = json.loads(scope[BODY])
@@ -154,8 +143,7 @@ def _parse_answer(scope: Mapping[str, Any]) -> tuple[AnswerIn]:
 
 
 def _parse_wanted(scope: Mapping[str, Any]) -> tuple[int, str]:
-    query = scope["query_string"]
-    if not query:
+    if not (query := scope["query_string"]):
         return 1, ""
     match = _WANTED.fullmatch(query)
     if match is None or int(match[1]) > MOST_AHEAD:
@@ -177,8 +165,8 @@ class AdmissionControl:
 
     def __init__(self, app: ASGIApp, door: Auth, problems: ErrorHandlers) -> None:
         self._app, self._door, self._problems = app, door, problems
-        self._limits = {kind: _Limit(*most) for kind, most in AT_ONCE.items()}
-        self._strangers = _Limit(*STRANGERS)
+        self._limits = {kind: (asyncio.Semaphore(n), patience_s) for kind, (n, patience_s) in AT_ONCE.items()}
+        self._strangers = asyncio.Semaphore(STRANGERS[0]), STRANGERS[1]
         self._under_way = Counter[int]()  # by person; there are only so many
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -243,7 +231,7 @@ class AdmissionControl:
                 await turn.aclose()
                 await send(message)
 
-            await turn.enter_async_context(self._strangers.slot())
+            await turn.enter_async_context(_turn(*self._strangers))
             if self._door.has_wrong_token(request):
                 await run_in_threadpool(self._door.visitor_counting_failures, request)
             await self._admit(None, request.scope, receive, send_after_turn)
@@ -254,7 +242,7 @@ class AdmissionControl:
             await self._app(scope, receive, send)
             return
         worker: ReportWorker | None = scope["app"].state.workers.get(kind)
-        async with self._limits[kind].slot():
+        async with _turn(*self._limits[kind]):
             response = await worker.forward(scope) if worker else None
             if response is None:
                 await self._app(scope, receive, send)
@@ -262,18 +250,14 @@ class AdmissionControl:
             await response(scope, receive, send)
 
 
-class _Limit:
-    def __init__(self, n: int, patience_s: float) -> None:
-        self._free, self._patience_s = asyncio.Semaphore(n), patience_s
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        try:
-            async with asyncio.timeout(self._patience_s):
-                await self._free.acquire()
-        except TimeoutError:
-            raise BusyError(TOO_MUCH, LATER_S) from None
-        try:
-            yield
-        finally:
-            self._free.release()
+@asynccontextmanager
+async def _turn(free: asyncio.Semaphore, patience_s: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(patience_s):
+            await free.acquire()
+    except TimeoutError:
+        raise BusyError(TOO_MUCH, 3) from None
+    try:
+        yield
+    finally:
+        free.release()

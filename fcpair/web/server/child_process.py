@@ -38,7 +38,7 @@ class ProcessState:
     """Progress of an act: its stages, with counts; in which `grid`, if in one, and its `run` in the log."""
 
     is_running: bool = False
-    stages: tuple[tuple[str, dict[str, Any]], ...] = field(default_factory=tuple)
+    stages: tuple[tuple[str, dict[str, Any]], ...] = ()
     done: int = 0
     total: int = 0
     problem: str = ""
@@ -102,14 +102,12 @@ class ChildProcess:
                 self.state = replace(self.state, **message)
             is_whole = True
         process.join()
-        ended = replace(self.state, is_running=False)
-        if not is_whole and not ended.problem:
-            ended = replace(ended, problem=self._killed)
-        if not ended.problem:
+        problem = self.state.problem or ("" if is_whole else self._killed)
+        if not problem:
             self._on_done()
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-        self.state = ended
+        self.state = replace(self.state, is_running=False, problem=problem)
 
 
 # What follows is done in the process.

@@ -49,8 +49,7 @@ for _quiet in (_connection_log, logging.getLogger("python_multipart.multipart"))
 
 def n_fitting(n_files: int, backlog: int) -> int:
     """Number of connections that fit under a limit of open files, so that one is always left to let somebody in."""
-    reserved = RESERVE + ROUNDS * backlog
-    return min(MOST, max(n_files - reserved, n_files // 2))
+    return min(MOST, max(n_files - RESERVE - ROUNDS * backlog, n_files // 2))
 
 
 class LimitedProtocol(HttpToolsProtocol):

@@ -62,17 +62,6 @@ MOST_FIELDS = 1_000
 PATIENCE_S = 20.0  # that a body may take, however slow, ...
 LEAST_PER_S = 4 * 1024  # ... and longer by a second for so many bytes that have come
 MOST_UNFINISHED = 32 * 1024 * 1024  # over all connections, of bodies larger than a stranger's
-AGAIN_S = 5
-
-TOO_LARGE = "the request is too large; at most {:,} bytes are accepted here"
-TOO_LARGE_STRANGER = (
-    "you are not logged in, and without a login at most {:,} bytes are accepted; open your invite link, or send your "
-    "token as `Authorization: Bearer`, and send this again"
-)
-TOO_LARGE_GUIDELINES = "the request is too large; guidelines may have at most {:,} bytes (as UTF-8)"
-TOO_MANY_FIELDS = "the form has too many fields; at most {:,} are accepted"
-TOO_SLOW = "the request came in too slowly; try again with a better connection"
-TOO_MUCH = "too much is being sent to this server at once; try again in a few seconds"
 NOT_NOW = say(
     "the study cannot be read or written just now; try again, and if that does not help, tell those who run it"
 )
@@ -132,14 +121,16 @@ class BodyReader:
                         reading.limit.reschedule(until + len(body) / LEAST_PER_S)
         except TimeoutError:
             if reading.dropped:
-                again = {"retry-after": str(AGAIN_S)}
-                raise RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, TOO_MUCH, again) from None
-            raise RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW) from None
+                sentence = "too much is being sent to this server at once; try again in a few seconds"
+                raise RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, sentence, {"retry-after": "5"}) from None
+            sentence = "the request came in too slowly; try again with a better connection"
+            raise RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, sentence) from None
         finally:
             self._unfinished.pop(reading, None)
         is_form = headers.get(b"content-type", b"").lower().startswith(FORM.encode())
         if is_form and body.count(b"&") >= MOST_FIELDS:
-            raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MANY_FIELDS.format(MOST_FIELDS))
+            sentence = f"the form has too many fields; at most {MOST_FIELDS:,} are accepted"
+            raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
         return bytes(body)
 
     async def _limit_for(self, scope: Scope, n_bytes: int) -> int:
@@ -158,12 +149,17 @@ class BodyReader:
             # The desk keeps an answer that meets 401, until its person has come in again; it gives up one at 413.
             is_api = scope["path"].startswith(API)
             status = HTTPStatus.UNAUTHORIZED if is_api else HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-            headers = {"www-authenticate": "Bearer"} if is_api else {}
-            raise RefusedBodyError(status, TOO_LARGE_STRANGER.format(STRANGER), headers)
+            sentence = (
+                f"you are not logged in, and without a login at most {STRANGER:,} bytes are accepted; open your invite "
+                "link, or send your token as `Authorization: Bearer`, and send this again"
+            )
+            raise RefusedBodyError(status, sentence, {"www-authenticate": "Bearer"} if is_api else {})
         of_guidelines = scope["path"] in GUIDELINES and visitor.role is Role.LEAD
         most = MAX_GUIDELINES if of_guidelines else MAX_BODY
         if n_bytes > most:
-            sentence = TOO_LARGE_GUIDELINES.format(MOST_GUIDELINES) if of_guidelines else TOO_LARGE.format(most)
+            sentence = f"the request is too large; at most {most:,} bytes are accepted here"
+            if of_guidelines:
+                sentence = f"the request is too large; guidelines may have at most {MOST_GUIDELINES:,} bytes (as UTF-8)"
             raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
         return most
 
@@ -184,21 +180,45 @@ class Guard:
     """The outermost part of the app."""
 
     def __init__(self, app: ASGIApp, who: Callable[[Request], Visitor | None]) -> None:
-        self._app = app
-        self._bodies = BodyReader(who)
+        self._app, self._bodies = app, BodyReader(who)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sent = _Sender(scope, send)
+        is_api, is_static, has_begun = scope["path"].startswith(API), scope["path"].startswith(STATIC), False
+
+        async def send_with_headers(message: Message) -> None:
+            """Send with the headers that every response has, and those that only pages and files need."""
+            nonlocal has_begun
+            if message["type"] == "http.response.start":
+                has_begun = True
+                # Pages hold what is only for their reader; a static file may be kept while its version is asked for.
+                caching = b"no-store"
+                if is_static and message["status"] in {200, 304}:
+                    is_versioned = scope["query_string"].startswith(b"v=")
+                    caching = b"public, max-age=31536000, immutable" if is_versioned else b"no-cache"
+                headers = _RAW_API_HEADERS if is_api else _RAW_HEADERS
+                message["headers"] = [*message["headers"], *headers, (b"cache-control", caching)]
+            await send(message)
+
+        async def send_sentence(status: int, sentence: str, more: Mapping[str, str]) -> None:
+            kind, body = "text/plain; charset=utf-8", sentence.encode()
+            if is_api:
+                kind, body = "application/json", json.dumps({"detail": sentence}).encode()
+            headers = {"content-type": kind, "content-length": str(len(body)), "connection": "close", **more}
+            # What is left of a body stays unread: the connection is closed.
+            raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+            await send_with_headers({"type": "http.response.start", "status": status, "headers": raw})
+            await send({"type": "http.response.body", "body": body})
+
         # An upload reads its body itself, once it knows who sends it.
         is_upload = (scope["method"], scope["path"]) in (UPLOAD_TABLE, UPLOAD_RUN)
         try:
             body = scope[BODY] = b"" if is_upload else await self._bodies.read(scope, receive)
         except RefusedBodyError as refused:
-            await sent.send_plain(refused.status, refused.sentence, refused.headers)
+            await send_sentence(refused.status, refused.sentence, refused.headers)
             return
         except GoneError:
             return  # half a form must not pass for a whole one
@@ -208,44 +228,11 @@ class Guard:
             return {"type": "http.request", "body": unread.pop(), "more_body": False} if unread else await receive()
 
         try:
-            await self._app(scope, receive if is_upload else replay, sent)
+            await self._app(scope, receive if is_upload else replay, send_with_headers)
         except Exception as error:
             log_failure(scope, error)
-            if not sent.begun:
-                await sent.send_plain(500, FAILED)
-
-
-@dataclass
-class _Sender:
-    """Sends with the headers that every response has, and those that only pages and files need."""
-
-    _scope: Scope
-    _send: Send
-    begun: bool = False
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.begun = True
-            # Pages hold what is only for their reader. A static file may be kept as long as its version is asked for.
-            caching = b"no-store"
-            if self._scope["path"].startswith(STATIC) and message["status"] in {200, 304}:
-                is_versioned = self._scope["query_string"].startswith(b"v=")
-                caching = b"public, max-age=31536000, immutable" if is_versioned else b"no-cache"
-            headers = _RAW_API_HEADERS if self._scope["path"].startswith(API) else _RAW_HEADERS
-            message["headers"] = [*message["headers"], *headers, (b"cache-control", caching)]
-        await self._send(message)
-
-    async def send_plain(self, status: int, sentence: str, more: Mapping[str, str] | None = None) -> None:
-        """Answer with a sentence."""
-        if self._scope["path"].startswith(API):
-            kind, body = "application/json", json.dumps({"detail": sentence}).encode()
-        else:
-            kind, body = "text/plain; charset=utf-8", sentence.encode()
-        headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
-        headers.append((b"connection", b"close"))  # what is left of a body stays unread
-        headers += [(name.encode(), value.encode()) for name, value in (more or {}).items()]
-        await self({"type": "http.response.start", "status": status, "headers": headers})
-        await self._send({"type": "http.response.body", "body": body})
+            if not has_begun:
+                await send_sentence(500, FAILED, {})
 
 
 def log_failure(scope: Scope, error: Exception) -> None:

@@ -74,11 +74,15 @@ class StaticFiles:
     """The app that serves the static files; in `versions`, the version of each by its name below the folder."""
 
     def __init__(self, folder: Path) -> None:
-        paths = sorted(path for path in folder.rglob("*") if path.is_file())
-        self._files = {name: _load(path, name) for path in paths if (name := path.relative_to(folder).as_posix())}
+        self._files: dict[str, StaticFile] = {}
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name, is_script = path.relative_to(folder).as_posix(), path.suffix == ".js"
+            is_joined = is_script and not name.startswith(NOT_JOINED)
+            content = join_script(path).encode() if is_joined else path.read_bytes()
+            media_type = SCRIPT if is_script else guess_type(path.name)[0] or "text/plain"
+            self._files[name] = StaticFile.of(content, media_type)
         for code, language in LANGUAGES.items():  # of whose scripts only the version is needed at first
-            script = StaticFile(language.script_version, SCRIPT, language.script)
-            self._files[f"language/{code}.js"] = script
+            self._files[f"language/{code}.js"] = StaticFile(language.script_version, SCRIPT, language.script)
         self.versions = {name: file.version for name, file in self._files.items()}
 
     def __getitem__(self, name: str) -> StaticFile:
@@ -102,21 +106,13 @@ def static_files() -> StaticFiles:
     return StaticFiles(FOLDER)
 
 
-def _load(path: Path, name: str) -> StaticFile:
-    if path.suffix == ".js" and not name.startswith(NOT_JOINED):
-        return StaticFile.of(join_script(path).encode(), SCRIPT)
-    media_type = SCRIPT if path.suffix == ".js" else guess_type(path.name)[0] or "text/plain"
-    return StaticFile.of(path.read_bytes(), media_type)
-
-
 def join_script(path: Path) -> str:
     """The text of a script after all modules that it imports; ValueError where these cannot be joined."""
     parts = []
     for name in _modules_of(path, ()):
         if name != path.name:
             body = _body(path.with_name(name))
-            exported = ", ".join(match[1] for match in _EXPORT.finditer(body))
-            body = _EXPORT.sub("", body)
+            exported, body = ", ".join(match[1] for match in _EXPORT.finditer(body)), _EXPORT.sub("", body)
             parts.append(f"const {_variable(name)} = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();\n")
     return "".join([*parts, _body(path)])
 
@@ -133,7 +129,7 @@ def _modules_of(path: Path, importers: tuple[str, ...]) -> list[str]:
 def _body(path: Path) -> str:
     """A module without its comments, that takes what it imports from the functions before it."""
     body = _IMPORT.sub(
-        lambda one: f"const {{ {one[1].strip()} }} = {_variable(one[2])};\n" if one[1] else "",
+        lambda match: f"const {{ {match[1].strip()} }} = {_variable(match[2])};\n" if match[1] else "",
         _COMMENT.sub("", path.read_text("utf-8")),
     )
     if other := _OTHER.search(_EXPORT.sub("", body)):

@@ -22,7 +22,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.responses import Response, StreamingResponse
@@ -38,13 +38,13 @@ from fcpair.web.server.security import log_failure
 IDLE_S = 600.0  # so long after the last look the process is ended, and its memory given back
 END_S = 2.0
 NICE = 19
-M_MMAP_THRESHOLD = -3  # of malloc.h: larger blocks go back to the system as soon as they are free
 START_METHOD = "spawn"
 LOOKED_AT = ("lead", "adjudicate")  # begin the names of templates of what is looked at
 LARGE = 1_000_000  # bytes; a longer body goes by a file, lest the server hold it
 PART = 1 << 16
 SENT = ("type", "http_version", "method", "scheme", "path", "raw_path", "query_string", "headers", "client", "server")
 GONE = "the process that makes this page has ended, perhaps for lack of memory; another replaces it, so try again"
+Terms = tuple[str, dict[str, Any], int]  # a study's address, what is given of its terms, how often they have changed
 CreateApp = Callable[..., FastAPI]  # `fcpair.web.app.create_app`, which a process finds by its name
 Reply = tuple[int, list[tuple[bytes, bytes]], bytes | Path]  # status, headers, and the body, or the file that holds it
 
@@ -90,7 +90,7 @@ class ReportWorker:
         self, create: CreateApp, terms: ServedTerms, pool: WorkerPool | None = None, idle_s: float = IDLE_S
     ) -> None:
         self._create, self._pool, self._idle_s = create, pool, idle_s
-        self._terms = _Terms(terms.study.address, dict(terms.given), 0)
+        self._terms: Terms = (terms.study.address, dict(terms.given), 0)
         self._rest: asyncio.TimerHandle | None = None
 
     @property
@@ -101,7 +101,7 @@ class ReportWorker:
     async def forward(self, scope: Scope) -> Response:
         """The response to a request; raises BusyError where the process ends before it has answered."""
         sent = {name: scope[name] for name in SENT if name in scope}
-        answering = self._submit(_Request(self._create, self._terms, sent, scope.get(BODY, b"")))
+        answering = self._submit(self._create, self._terms, sent, scope.get(BODY, b""))
         if self._rest:
             self._rest.cancel()
         try:
@@ -119,12 +119,12 @@ class ReportWorker:
         response.raw_headers = headers
         return response
 
-    def _submit(self, request: _Request) -> Future[Reply]:
+    def _submit(self, *request: Any) -> Future[Reply]:
         if self._pool is not None:
             with suppress(BrokenProcessPool):
-                return self._pool.executor.submit(answer, request)
+                return self._pool.executor.submit(answer, *request)
         self._pool = WorkerPool(START_METHOD)
-        return self._pool.executor.submit(answer, request)
+        return self._pool.executor.submit(answer, *request)
 
     def _hang_up(self) -> None:
         pool, self._pool = self._pool, None
@@ -133,7 +133,7 @@ class ReportWorker:
 
     def begin_anew(self, terms: ServedTerms) -> None:
         """Have the next request answered on these terms, by an app that knows nothing of before."""
-        self._terms = _Terms(terms.study.address, dict(terms.given), self._terms.number + 1)
+        self._terms = terms.study.address, dict(terms.given), self._terms[2] + 1
 
     async def end(self) -> None:
         """End the process, if there is one."""
@@ -142,21 +142,6 @@ class ReportWorker:
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.end()
-
-
-class _Terms(NamedTuple):
-    """Terms on which a study is served: its address, what is given of the terms, and how often they have changed."""
-
-    address: str
-    given: dict[str, Any]
-    number: int
-
-
-class _Request(NamedTuple):
-    create: CreateApp
-    terms: _Terms
-    scope: Scope
-    body: bytes
 
 
 async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
@@ -186,7 +171,9 @@ def _begin() -> None:
                 os.close(number)
     with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
         os.nice(NICE)
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)  # else glibc keeps 60 MB of 500,000 answers
+        # M_MMAP_THRESHOLD of malloc.h: larger blocks go back to the system as soon as they are free; else glibc keeps
+        # 60 MB of 500,000 answers.
+        ctypes.CDLL(None).mallopt(-3, LARGE)
     server = multiprocessing.parent_process()
     assert server is not None
 
@@ -208,30 +195,30 @@ def _preload() -> int:
     return os.getpid()
 
 
-_served: list[tuple[_Terms, Study, FastAPI, asyncio.Runner]] = []  # the study, and the loop that serves it: at most one
+_served: list[tuple[Terms, Study, FastAPI, asyncio.Runner]] = []  # the study, and the loop that serves it: at most one
 
 
-def answer(request: _Request) -> Reply:
-    """Answer a request."""
-    terms = request.terms
+def answer(create: CreateApp, terms: Terms, scope: Scope, body: bytes) -> Reply:
+    """Answer a request, by an app on these terms."""
     if _served and _served[0][0] != terms:
         _, study, _, loop = _served.pop()
         loop.close()
         study.close()
     if not _served:
-        study = Study(terms.address)
-        app = request.create(study, study.effective_options(Annotate, **terms.given), given=terms.given.keys())
+        address, given, _ = terms
+        study = Study(address)
+        app = create(study, study.effective_options(Annotate, **given), given=given.keys())
         _served.append((terms, study, app, asyncio.Runner()))
     _, _, app, loop = _served[0]
-    return loop.run(_respond(app, request))
+    return loop.run(_respond(app, {**scope, "app": app, BODY: body}))
 
 
-async def _respond(app: FastAPI, request: _Request) -> Reply:
+async def _respond(app: FastAPI, scope: Scope) -> Reply:
     start: Message = {"status": 500, "headers": []}
     parts: list[bytes] = []
 
     async def receive() -> Message:
-        return {"type": "http.request", "body": request.body, "more_body": False}
+        return {"type": "http.request", "body": scope[BODY], "more_body": False}
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -239,15 +226,13 @@ async def _respond(app: FastAPI, request: _Request) -> Reply:
         else:
             parts.append(message.get("body", b""))
 
-    scope = {**request.scope, "app": app, BODY: request.body}
     try:
         await FastAPI.__call__(app, scope, receive, send)  # without the guard, which is around the server
     except Exception as error:  # it was answered before it was raised
         log_failure(scope, error)
-    body: bytes | Path = b"".join(parts)
-    if isinstance(body, bytes) and len(body) > LARGE:
-        file, path = tempfile.mkstemp(prefix="fcpair-")
-        with os.fdopen(file, "wb") as out:
-            out.write(body)
-        body = Path(path)
-    return start["status"], start["headers"], body
+    if len(body := b"".join(parts)) <= LARGE:
+        return start["status"], start["headers"], body
+    file, path = tempfile.mkstemp(prefix="fcpair-")
+    with os.fdopen(file, "wb") as out:
+        out.write(body)
+    return start["status"], start["headers"], Path(path)

@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from fcpair.records import TIERS
 from fcpair.report.map_file import CORPUS, OUTSIDE, CellAnswers, CellStandings, build_layers, measure_side
 from fcpair.web.languages import ENGLISH, LANGUAGES
-from fcpair.web.lead import grid_map, search
+from fcpair.web.lead import panels, search
 from fcpair.words import Noun
 from web.conftest import LookAt, Serve, page_of, post, send, sentences_of, value_of
 from web.lead.test_in_languages import Marking
@@ -108,8 +108,8 @@ def test_texts_come_some_at_a_time_and_shortened(look_at: LookAt, monkeypatch: p
     rows = browser.get("/lead/grid/texts?side=rows").json()
     assert len(rows) == 4
     assert rows[0] == "People who like cyclists cannot be trusted."
-    monkeypatch.setattr(grid_map, "N_TEXTS", 2)
-    monkeypatch.setattr(grid_map, "N_CHARACTERS", 6)
+    monkeypatch.setattr(search, "N_TEXTS", 2)
+    monkeypatch.setattr(search, "N_CHARACTERS", 6)
     assert browser.get("/lead/grid/texts?side=rows&first=3").json() == ["People…"]
     assert len(browser.get("/lead/grid/texts?side=columns&first=1").json()) == 2
 
@@ -126,7 +126,7 @@ def test_a_side_is_a_table_and_a_file(serve: Serve, monkeypatch: pytest.MonkeyPa
     html = page_of(browser, "/lead/panel/coverage")
     assert "<summary>4 rows:" in html.lower()
     assert "People who like cyclists cannot be trusted." in html
-    monkeypatch.setattr(grid_map, "MOST_LISTED", 3)
+    monkeypatch.setattr(panels, "MOST_LISTED", 3)
     html = page_of(browser, "/lead/panel/coverage")
     assert "People who like cyclists" not in html
     assert html.count("More than a page can show.") == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,7 @@ from fcpair.web.context import heat_class, mark_tiers, replace_commands
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.languages import ENGLISH, Language
 from fcpair.web.lead import panels
-from fcpair.web.lead.glance import HEIGHT, WIDTH, draw_burn_up
-from fcpair.web.lead.panels import PANELS, Panel
+from fcpair.web.lead.panels import HEIGHT, PANELS, WIDTH, Panel, draw_burn_up
 from fcpair.web.server.static_files import FOLDER
 from web.conftest import INLINE, LookAt, Serve, Site, page_of, post, send, words_of
 
@@ -87,7 +85,7 @@ def test_only_the_panels_of_a_page_are_computed(serve: Serve, monkeypatch: pytes
             computed.append(name)
             return panel.values(here, language)
 
-        return replace(panel, values=count)
+        return panel._replace(values=count)
 
     monkeypatch.setattr(panels, "PANELS", {name: counted(name, panel) for name, panel in PANELS.items()})
     browser = serve("checked").browser("lea")
