@@ -432,8 +432,3 @@ def load_sample_size(tx: Tx) -> SampleSize | None:
     if n is None or cells.number_range(tx)[1] is None:
         return None
     return SampleSize(n, settings.of_stage(tx, SAMPLE_SETTING)["of"])
-
-
-def sample_digest(tx: Tx) -> str:
-    """The digest of the cells that were drawn, as `cells.digest` made it."""
-    return str(settings.of_stage(tx, SAMPLE_SETTING)["sha256"])
