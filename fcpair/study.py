@@ -271,8 +271,8 @@ class Study(StudyContext):
     latest_evaluation = steps.report.latest_evaluation
     release = steps.release_folder.release_study
 
-    __repr__ = steps.status.describe_study
-    _repr_html_ = steps.status.study_html
+    __repr__ = steps.status.describe
+    _repr_html_ = steps.status.describe_as_html
 
 
 def _read_text(path: Path) -> str:

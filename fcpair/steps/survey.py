@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,26 +16,21 @@ from fcpair.notebook import Plotted, column_names
 from fcpair.params import BELIEVED, Annotate
 from fcpair.plans import GridPlan
 from fcpair.records import Round, RunRecord
-from fcpair.sentences import Id
 from fcpair.stages.answers.replies import parse_probabilities
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.stats.group_differences import Difference, GroupComparison, compare_annotator_groups
 from fcpair.stages.survey import (
     ANSWERS,
     STATEMENT,
-    SUGGEST,
     Survey,
     count_answers,
     suggestions_grid_name,
-    survey_plans,
 )
-from fcpair.start_draft import StatementsDraft, SurveyDraft, SurveyFigures, TablePreview
 from fcpair.steps.answers.answer_tables import ROW, answers_table, replies_table, rows_table
 from fcpair.steps.assignment.rounds import assign_round
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, note_run
-from fcpair.steps.base.text_digests import folded_digest
-from fcpair.steps.grids import add, fill_current_grid, read_side_file
+from fcpair.steps.grids import add, fill_current_grid
 from fcpair.steps.rules.tallies import round_progress, simulated_note
 from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
@@ -46,10 +39,6 @@ from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 from fcpair.values import parse_json
 
-SURVEY = "survey"
-QUESTIONS = ("Have you heard this said?", "Do you believe it?")
-N_SHOWN = 20
-HOUR_S = 3600
 UNDECLARED = "no question was declared beforehand (`compare` of the section [annotate])"
 
 
@@ -140,66 +129,6 @@ def _meaning_by_answer(form: object) -> dict[str, str]:
         return {}
     yes, no, decline = ANSWERS
     return {definite[0]: yes, definite[1]: no, **{choice.name: decline for choice in form if not choice.definite}}
-
-
-def choose_statements(header: Sequence[str], chosen: StatementsDraft | None) -> StatementsDraft:
-    """The column that was chosen before, if the table has it; else `statement`, or else the first."""
-    if chosen and chosen.statement in header:
-        return chosen
-    return StatementsDraft(STATEMENT if STATEMENT in header else header[0], chosen.title if chosen else "")
-
-
-def preview_statements(path: Path, columns: StatementsDraft) -> TablePreview:
-    """The statements as people will see them, or why they cannot be read."""
-    try:
-        rows = read_side_file(path, columns.statement, None, folded_digest)
-    except InputError as error:
-        return TablePreview(problem=str(error))
-    shown = tuple((text,) for _, text, _, _ in rows[:N_SHOWN])
-    return TablePreview(len(rows), len(rows), pairs=shown, metadata=tuple(rows[0][3]))
-
-
-def default_survey() -> SurveyDraft:
-    """A survey to begin with: PBBQ's, everybody being asked of every statement."""
-    return SurveyDraft(QUESTIONS, ANSWERS, suggest=SUGGEST)
-
-
-def survey_figures(path: Path, columns: StatementsDraft, plan: SurveyDraft) -> SurveyFigures:
-    """The size of a survey; raises InputError for one that cannot be carried out."""
-    survey_grids(path, columns, plan)
-    if plan.part is not None and plan.part > plan.respondents:
-        raise InputError.say(
-            "%(number)s people are to answer each statement, but there are %(most)s respondents; raise their number, "
-            "or lower the other",
-            number=Id(plan.part),
-            most=Id(plan.respondents),
-        )
-    n_statements = preview_statements(path, columns).n_hs
-    n_questions = n_statements * len(plan.questions)
-    n_answers = n_questions * (plan.respondents if plan.part is None else plan.part)
-    each = ceil(n_answers / plan.respondents)
-    return SurveyFigures(n_statements, n_questions, n_answers, each, each * plan.seconds / HOUR_S)
-
-
-def survey_grids(path: Path, columns: StatementsDraft, plan: SurveyDraft) -> tuple[GridPlan, ...]:
-    """The grids of the survey, as `fcpair ask import` plans them; raises InputError for what these refuse."""
-    if not plan.questions:
-        raise InputError.say("the survey asks nothing; write at least one question, each on a line of its own")
-    if empty := [what for what, name in zip(ANSWERS, plan.answers, strict=True) if not name]:
-        raise InputError.say("the answer for “%(name)s” has no name; give it one", name=empty[0])
-    if repeated := [name for name in plan.answers if plan.answers.count(name) > 1]:
-        raise InputError.say("two answers are called `%(name)s`; give each a name of its own", name=repeated[0])
-    return survey_plans(
-        SURVEY,
-        path,
-        plan.questions,
-        statement=columns.statement,
-        answers=plan.answers,
-        part=plan.part,
-        as_list=plan.as_list,
-        suggest=plan.suggest,
-        seed=plan.seed,
-    )
 
 
 @dataclass(frozen=True, repr=False)

@@ -215,7 +215,9 @@ def assign_free_slots(
         is_overdue = open_slots.has_overdue(tx)
     if is_overdue:
         with store.write() as tx:
-            reclaim_lapsed(tx)
+            open_slots.withdraw_overdue(tx)
+            for _ in grids.for_each_grid(tx):
+                reassignment.reassign(tx, seed=0)
 
     def assign_together(indices: Sequence[int], hold: Hold) -> list[list[Task]]:
         task_lists = []
@@ -235,13 +237,6 @@ def renew_leases(tx: Tx, person_id: int, round_id: int) -> None:
     round_ = rounds.primary(tx)
     if round_id in round_.ids and (lease := lease_minutes(tx, round_)) is not None:
         open_slots.renew_leases(tx, person_id, round_id, now(lease))
-
-
-def reclaim_lapsed(tx: Tx) -> None:
-    """Take back what is held for longer than its lease, so that it is free."""
-    open_slots.withdraw_overdue(tx)
-    for _ in grids.for_each_grid(tx):
-        reassignment.reassign(tx, seed=0)
 
 
 def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> None:

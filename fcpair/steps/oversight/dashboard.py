@@ -320,7 +320,17 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
     cell_ids, places = located["cell_id"], cells.places_of(tx, located)
     if not len(cell_ids):
         return None
-    answers = _count(tx, meant, cell_ids)
+    arrays = pair_search.current_answers(tx, meant.round)
+    choices = np.full(int(arrays["answer_id"].max(initial=0)) + 1, NO_CODE)  # by the id of the answer
+    if meant.asked is not None:
+        ids = np.flatnonzero(np.bincount(arrays["answer_id"]))
+        ids = ids[ids != pair_search.NO_ID]
+        stored = rounds.answer_values(tx, ids.tolist())
+        codes = part_codes(form_of(meant.round.form), stored)[:, meant.part]
+        choices[ids] = _choice_places(meant.asked, codes)
+    choices[pair_search.NO_ID] = SKIPPED
+    cell = np.searchsorted(cell_ids, arrays["cell_id"])
+    answers = count_answers(cell, choices[arrays["answer_id"]], arrays["time"], len(cell_ids), meant.choices)
     corpus = np.sort(cells.places_of(tx, cells.corpus_pairs(tx)))
     standings, is_survey = None, meant.round.role is Role.RESPONDENT  # of which a policy alone decides
     if meant.asked and meant.round.counts and labels_of(tx) is not None:
@@ -343,20 +353,6 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
         questions=tuple(questions),
         question=meant.name,
     )
-
-
-def _count(tx: Tx, question: MapQuestion, cell_ids: Ints) -> CellAnswers:
-    arrays = pair_search.current_answers(tx, question.round)
-    choices = np.full(int(arrays["answer_id"].max(initial=0)) + 1, NO_CODE)  # by the id of the answer
-    if question.asked is not None:
-        ids = np.flatnonzero(np.bincount(arrays["answer_id"]))
-        ids = ids[ids != pair_search.NO_ID]
-        stored = rounds.answer_values(tx, ids.tolist())
-        codes = part_codes(form_of(question.round.form), stored)[:, question.part]
-        choices[ids] = _choice_places(question.asked, codes)
-    choices[pair_search.NO_ID] = SKIPPED
-    cell = np.searchsorted(cell_ids, arrays["cell_id"])
-    return count_answers(cell, choices[arrays["answer_id"]], arrays["time"], len(cell_ids), question.choices)
 
 
 def _choice_places(question: Closed, codes: Ints) -> Ints:

@@ -103,13 +103,11 @@ def status(study: StudyContext) -> dict[str, Any]:
 
 
 def _next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
-    """Split all that can be done now into what is `next` and what can `also` be done."""
-    all_steps = [*steps]
-    return {"next": all_steps[0] if all_steps else otherwise, "also": all_steps[1:]}
+    first, *others = [*steps] or [otherwise]
+    return {"next": first, "also": others}
 
 
 def _final_commands(tx: Tx) -> str:
-    """Commands to run when nobody has anything left to do."""
     offered = []
     for key in grids.for_each_grid(tx):
         if not is_planned(tx):
@@ -142,7 +140,6 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
 
 
 def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
-    """Status of the grid `main` alone, whose assignments are counted in `counts`."""
     work = load_open_work(tx, counts)
     return {
         "sampled": asdict(sample) if (sample := load_sample_size(tx)) else None,
@@ -172,7 +169,6 @@ def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes
 
 
 def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]:
-    """Sentences on the grid `main`: on what must be looked at again, waits, or came too late to get work."""
     notes: list[str] = [str(sample)] if (sample := load_sample_size(tx)) else []
     notes += tallies.look_again(work.n_second_look, work.tally.n_lost)
     if work.n_not_due:  # which were assigned, and are asked for only then
@@ -183,17 +179,18 @@ def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]
                 work.n_not_due,
             )
         )
-    round_ = work.primary.round
-    joined = people.people(tx, round_.role, active=True)
+    round_, joined = work.primary.round, people.people(tx, work.primary.round.role, active=True)
     late_names = [person.name for person in joined if person.id not in counts.get(round_.name, {})]
     has_open = assignments.sum_of_round(counts, round_)[Status.OPEN.value] > 0
-    if not late_names or not has_open or lease_minutes(tx, round_) is not None:
-        return notes
-    late = say(
-        "%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even share",
-        names=late_names,
-    )
-    return [*notes, late]
+    if late_names and has_open and lease_minutes(tx, round_) is None:
+        notes.append(
+            say(
+                "%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even "
+                "share",
+                names=late_names,
+            )
+        )
+    return notes
 
 
 def _clock_notes(tx: Tx) -> list[str]:
@@ -290,51 +287,38 @@ def grid_facts(tx: Tx, name: str) -> dict[str, Any]:
 COLUMNS = ("grid", "rows", "columns", "cells", "round", "role", "open", "done", "skipped")
 
 
-def describe_study(study: StudyContext) -> str:
-    """The study in one line."""
+def describe(study: StudyContext) -> str:
+    """The study, or its grid, in one line."""
+    grid = study.grid.name if isinstance(study, GridContext) else ""
+    subject = f"Grid {grid} of {study._store.place}" if grid else f"Study {study._store.place}"
     try:
         with study._store.read() as tx:
+            if grid:
+                return f"<{subject}: {_progress(tx)}>"
             parts = [f"{key.name} ({_progress(tx)})" for key in grids.for_each_grid(tx)]
     except FcpairError as error:  # a repr never fails
-        return f"<Study {study._store.place}: {error}>"
-    return f"<Study {study._store.place}: grid{'s' * (len(parts) > 1)} {', '.join(parts)}>"
+        return f"<{subject}: {error}>"
+    return f"<{subject}: grid{'s' * (len(parts) > 1)} {', '.join(parts)}>"
 
 
-def describe_grid(grid: GridContext) -> str:
-    """The grid in one line."""
+def describe_as_html(study: StudyContext) -> str:
+    """The study, or its grid, as HTML: its line, and a row for each round."""
     try:
-        with grid._store.read() as tx:
-            return f"<Grid {grid.grid.name} of {grid._store.place}: {_progress(tx)}>"
-    except FcpairError as error:
-        return f"<Grid {grid.grid.name} of {grid._store.place}: {error}>"
-
-
-def study_html(study: StudyContext) -> str:
-    """The study as HTML: its line, and a row for each round of each grid."""
-    return html_of(describe_study(study), frame_of(_rows(study), COLUMNS))
-
-
-def grid_html(grid: GridContext) -> str:
-    """The grid as HTML: its line, and a row for each of its rounds."""
-    rows = [row for row in _rows(grid) if row["grid"] == grid.grid.name]
-    return html_of(describe_grid(grid), frame_of(rows, COLUMNS))
-
-
-def _rows(study: StudyContext) -> list[dict[str, object]]:
-    try:
-        return [
-            {name: round_.get(name, grid.get(name)) for name in COLUMNS}
-            | {"grid": grid["name"], "round": round_["name"]}
-            for grid in overview(study)
-            for round_ in grid["rounds"]
-        ]
+        described = overview(study)
     except FcpairError:
-        return []
+        described = []
+    rows = [
+        {name: round_.get(name, grid.get(name)) for name in COLUMNS} | {"grid": grid["name"], "round": round_["name"]}
+        for grid in described
+        if not isinstance(study, GridContext) or grid["name"] == study.grid.name
+        for round_ in grid["rounds"]
+    ]
+    return html_of(describe(study), frame_of(rows, COLUMNS))
 
 
 def _progress(tx: Tx) -> str:
-    """Progress of a grid: what its last building stage made, and how many answers it has."""
     n_built = build_progress.n_built(tx)
     made = [f"{n_built[stage]:,} {STAGE_PRODUCTS[stage]}" for stage in build_progress.BUILDING[:4] if n_built[stage]]
-    n_answers = sum(judgements.n_judgements(tx, round_) for round_ in rounds.of_grid(tx))
-    return ", ".join([*made[-1:], *([f"{n_answers:,} answers"] if n_answers else [])]) or "empty"
+    if n_answers := sum(judgements.n_judgements(tx, round_) for round_ in rounds.of_grid(tx)):
+        return ", ".join([*made[-1:], f"{n_answers:,} answers"])
+    return made[-1] if made else "empty"

@@ -289,7 +289,22 @@ class Access:
             kept_opt_outs = (item.unlisted_part(all_topics) if item.column == column else item for item in old_opt_outs)
             new_opt_outs = [*kept_opt_outs, OptOut(column, split, tuple(sorted(set(chosen))))]
             people.change(tx, person_id, opted_out=optouts.to_stored(new_opt_outs))
-            n_returned = _return_opted_in(tx, person_id, new_opt_outs)
+            by_round: dict[tuple[int, int], list[int]] = {}
+            for taken in optouts.taken_back(tx, person_id, new_opt_outs):
+                by_round.setdefault((taken.grid_id, taken.round_id), []).append(taken.id)
+            returned = []
+            for (grid_id, round_id), ids in by_round.items():
+                with grids.on_grid(tx, grid_id):
+                    round_ = rounds.by_id(tx, round_id)
+                    if lease_minutes(tx, round_) is not None:
+                        assignments.set_status(tx, ids, Status.WITHDRAWN)
+                    elif not known_pairs.is_closed_to(tx, round_, person_id):
+                        returned += ids
+            for assignment_id in returned:
+                if not open_slots.reclaim_skipped(tx, assignment_id):
+                    open_slots.leave_slot(tx, assignment_id)
+            assignments.set_status(tx, returned, Status.OPEN)
+            n_returned = len(returned)
             n_withdrawn = withdraw_opted_out(tx, [person_id])
             name = next(item.name for item in people.people(tx) if item.id == person_id)
             counts = {"withdrawn": n_withdrawn, "returned": n_returned, **reassignment.reassign_everywhere(tx, seed)}
@@ -338,30 +353,6 @@ def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:
     """Take back what these people have open of what they opted out of; returns how much there was."""
     opted_out = people.opt_outs(tx)
     return sum(optouts.withdraw_about(tx, id_, opted_out[id_]) for id_ in person_ids if id_ in opted_out)
-
-
-def _return_opted_in(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
-    """Open again what was taken back from a person for topics that they opt out of no more; returns how much.
-
-    Who has it open instead loses it; where somebody has answered it, there will be one more answer. In open assignment
-    they may ask for it again; of a round that is closed to them nothing comes back.
-    """
-    by_round: dict[tuple[int, int], list[int]] = {}
-    for taken in optouts.taken_back(tx, person_id, opted_out):
-        by_round.setdefault((taken.grid_id, taken.round_id), []).append(taken.id)
-    returned = []
-    for (grid_id, round_id), ids in by_round.items():
-        with grids.on_grid(tx, grid_id):
-            round_ = rounds.by_id(tx, round_id)
-            if lease_minutes(tx, round_) is not None:
-                assignments.set_status(tx, ids, Status.WITHDRAWN)
-            elif not known_pairs.is_closed_to(tx, round_, person_id):
-                returned += ids
-    for assignment_id in returned:
-        if not open_slots.reclaim_skipped(tx, assignment_id):
-            open_slots.leave_slot(tx, assignment_id)
-    assignments.set_status(tx, returned, Status.OPEN)
-    return len(returned)
 
 
 def _hash_token(token: str) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.writings import Layout, crowdcounter_json, parscn_table, split_files
@@ -229,11 +228,23 @@ class Exports:
         params = {"kind": "texts", "layout": layout, "round": round, **split_options}
         counts: dict[str, Any] = {"texts": len(rows), "answered": rows["hs"].nunique()}
         if layout in FOLDERS:
-            is_test = _test_side(rows, options)
+            groups = rows["hs"].factorize(sort=True)[0].astype(np.int64)
+            types = rows["types"].str.get_dummies("; ").to_numpy(np.bool_)
+            shares = complete_shares([round(1 - options.test_share, 12)])
+            is_test = np.asarray(stratify(groups, types, shares, options.seed).side == 1)
             files = hf_text_files(rows, is_test, **card) if layout == "hf" else split_files(rows, is_test)
             return _write(self._grid, path, files, params, {**counts, "test": int(is_test.sum())})
         if row_table is not None:
-            rows = _build_templates(rows, row_table, round or "that counts")
+            from fcpair.files.surveys.templates import templates_from_texts
+
+            row_metadata = row_table.drop_duplicates(ROW).set_index(ROW).reindex(rows["hs"]).reset_index(drop=True)
+            texts = pd.DataFrame(
+                {"text": rows["cn"], "cell": rows["cell"], "author": rows["by"], "statement": rows["hs"]}
+            )
+            texts["id"] = rows["cell"].astype(str) + "-" + rows["by"]
+            for key, column in (("category", "category"), ("stereotyped", "group")):
+                texts[key] = row_metadata[column] if column in row_metadata.columns else ""
+            rows = templates_from_texts(texts, f"round {round or 'that counts'}, cell")
         if layout == "crowdcounter":
             return _write(self._grid, path, {"": crowdcounter_json(rows)}, params, counts)
         check_suffix(path)
@@ -249,26 +260,6 @@ class Exports:
             rows = decisions_table(tx, self._grid.grid.name)
         by_rule = {str(rule): int(n) for rule, n in rows["rule"].value_counts(sort=False).items()}
         return _write(self._grid, path, {"": rows}, {"kind": "decisions"}, {"decisions": len(rows), "by_rule": by_rule})
-
-
-def _build_templates(rows: pd.DataFrame, row_table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Texts as templates; one that does not say what it is about takes it from its row, and its id from its cell."""
-    from fcpair.files.surveys.templates import templates_from_texts
-
-    row_metadata = row_table.drop_duplicates(ROW).set_index(ROW).reindex(rows["hs"]).reset_index(drop=True)
-    texts = pd.DataFrame({"text": rows["cn"], "cell": rows["cell"], "author": rows["by"], "statement": rows["hs"]})
-    texts["id"] = rows["cell"].astype(str) + "-" + rows["by"]
-    for key, column in (("category", "category"), ("stereotyped", "group")):
-        texts[key] = row_metadata[column] if column in row_metadata.columns else ""
-    return templates_from_texts(texts, f"round {name}, cell")
-
-
-def _test_side(rows: pd.DataFrame, options: Export) -> NDArray[np.bool_]:
-    """Mask of the texts on the test side: whole rows of the grid, with types as evenly as that allows."""
-    groups = rows["hs"].factorize(sort=True)[0].astype(np.int64)
-    types = rows["types"].str.get_dummies("; ").to_numpy(np.bool_)
-    shares = complete_shares([round(1 - options.test_share, 12)])
-    return np.asarray(stratify(groups, types, shares, options.seed).side == 1)
 
 
 class _TierExport:

@@ -365,6 +365,16 @@ def explain(grid: GridContext, number: int) -> Explanation:
                 for rule in rules
             ]
         passed = [check.tier for check in checks if check.passed]
+        names_without_label = {
+            Rule.REOPENED.value: mark("taken back"),
+            Rule.REQUESTED.value: mark("waits for a person"),
+        }
+        outcomes = []
+        for row in plain_rows(history):
+            code, answer = row.pop("code"), names_without_label.get(row["rule"], mark("discarded"))
+            if row["rule"] == Rule.REQUESTED:
+                row["note"] = read_request_note(row["note"])
+            outcomes.append({**row, "answer": question[int(code)].name if question and code is not None else answer})
         return Explanation(
             to_public_number(cell_id),
             hs["body"],
@@ -373,25 +383,13 @@ def explain(grid: GridContext, number: int) -> Explanation:
             cn["meta"],
             tuple(plain_rows(sides.neighbours_of(tx, cn["text_id"]))),
             _with_formatted_answers(plain_rows(judgements.answer_history(tx, cell_id)), rounds.of_grid(tx)),
-            _with_outcome_names(plain_rows(history), question),
+            tuple(outcomes),
             next((name for name in TIERS if name in passed), None),
             tuple(checks),
             is_discarded,
             bool(rule_decisions.stale_decisions(tx, [cell_id])),
             tuple(name for name in passed if name not in TIERS),
         )
-
-
-def _with_outcome_names(rows: Iterable[dict[str, Any]], question: Closed | None) -> tuple[dict[str, Any], ...]:
-    """Decisions with the names of what they decided, in place of codes; only labels are ever decided."""
-    names_without_label = {Rule.REOPENED.value: mark("taken back"), Rule.REQUESTED.value: mark("waits for a person")}
-    outcomes = []
-    for row in rows:
-        code, answer = row.pop("code"), names_without_label.get(row["rule"], mark("discarded"))
-        if row["rule"] == Rule.REQUESTED:
-            row["note"] = read_request_note(row["note"])
-        outcomes.append({**row, "answer": question[int(code)].name if question and code is not None else answer})
-    return tuple(outcomes)
 
 
 def _with_formatted_answers(rows: Iterable[dict[str, Any]], grid_rounds: list[Round]) -> tuple[dict[str, Any], ...]:
