@@ -28,6 +28,7 @@ from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.sample import draw_cells, draw_positions, draw_stratified, own_order
 from fcpair.steps import grids
 from fcpair.steps.base.context import (
+    SAMPLE_SETTING,
     Basis,
     GridContext,
     StudyContext,
@@ -38,12 +39,12 @@ from fcpair.steps.base.context import (
     note_run,
     note_stage_run,
     save_options,
-    save_sample_size,
 )
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.base.text_digests import digester, find_listed_texts
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides, texts
+from fcpair.store.oversight import settings
 
 COLUMN_READERS = ("csv", "conan", "mt-conan")  # which say what columns a table has, wherever it is
 MAX_SHOWN = 10  # HS that a note names
@@ -68,8 +69,8 @@ def import_corpus(
     """Read the corpus: the source pairs that the study starts from.
 
     `path` is the file, a pandas DataFrame or a list of rows with the same columns, or an `Import` with the other
-    arguments, too. The index of a frame is no part of it, and NaN and None are empty cells. A column whose name starts
-    with `hs` describes the HS, one that starts with `cn` the CN.
+    arguments, too. In a frame, NaN and None are empty cells. A column whose name starts with `hs` or `cn` describes
+    that text.
 
     Args:
         reader: the kind of file, which its suffix says if it is not given; of a frame, which columns it has.
@@ -83,8 +84,7 @@ def import_corpus(
         sheet_name: the sheet of a workbook that is read; if not given, the one with the columns.
 
     Raises:
-        InputError: no such file, a missing or duplicated column, a broken encoding, an empty text or an id of two texts
-            (all of them, with line numbers, or those of rows), no row of the language.
+        InputError: no such file or language, and all wrong columns, encodings, texts and ids, with their lines or rows.
         StageError: the study has a corpus, and `redo` is not asked; or what rests on it has answers.
     """
     file = path.path if isinstance(path, Import) else cast("Path", path)
@@ -139,7 +139,6 @@ def add_side(tx: Tx, side: str, pairs: pd.DataFrame, metadata: tuple[str, ...]) 
 
 
 def _metadata(rows: pd.DataFrame, names: tuple[str, ...]) -> list[dict[str, str]]:
-    """The metadata of each row as a dict, of those names that the file has."""
     columns = [name for name in names if name in rows.columns]
     cells = rows[columns].itertuples(index=False, name=None)
     return [dict(zip(columns, values, strict=True)) for values in cells] if columns else [{} for _ in range(len(rows))]
@@ -200,11 +199,10 @@ def bring_in_candidates(
     dask: str | None = own(None),
     sheet_name: str | None = own(None),
 ) -> RunRecord:
-    """Bring candidates in: neighbours of the source CNs, less all source CNs; those of a list, which is a file, a frame
-    or a Python list; those of runs; or every CN of the corpus.
+    """Bring candidates in: neighbours of the source CNs, less all source CNs; those of a list or of runs; or every CN.
 
-    A run is a file, or one frame with the columns `hs_id`, `cn_id`, `rank` and `score`. Without options, as the recipe
-    says. Raises ModelError when the model cannot be had.
+    A list is a file, a frame or a Python list; a run is a file, or one frame with `hs_id`, `cn_id`, `rank` and `score`.
+    Without options, as the recipe says. Raises ModelError when the model cannot be had.
     """
     options = options or by_recipe(grid, Retrieve)
     if options.cn_list is not None or options.every_cn:  # source CNs are among them
@@ -271,7 +269,7 @@ def bring_in_candidates(
 
 
 def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) -> RunRecord:
-    """Take the top of runs for the selected HS, source CNs among them; lines for other HS are passed over."""
+    """Take the top of runs for the selected HS, source CNs among them."""
     with grid._store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)
         if len({path.resolve() for path in options.runs}) < len(options.runs):
@@ -299,7 +297,6 @@ def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) 
 
 
 def _with_missing_note(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
-    """The run with a note on the selected HS that bring in no candidates of their own."""
     if not hs_ids:
         return run
     ids = text_ids(tx, HS).numbered_by("corpus")
@@ -336,11 +333,9 @@ def make_grid(
 ) -> RunRecord:
     """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
 
-    With `options.sample`, so many cells of that are drawn, and the rest of the grid is never made. A planned grid is
-    made of its sides, and takes no options (`grids.fill_grid`). Without options, it is made as the recipe says.
-
-    Raises InputError where the grid has not as many candidates or cells as are to be drawn, or more cells than there
-    are numbers.
+    With `options.sample`, only so many cells of that are drawn and made. A planned grid takes no options
+    (`grids.fill_grid`); without options, as the recipe says. Raises InputError for too few candidates or cells to draw
+    from, or too many cells.
     """
     with grid._store.read() as tx:
         planned = is_planned(tx)
@@ -381,7 +376,8 @@ def make_grid(
         save_options(tx, options, run)
         if options.sample is None:
             return run
-        save_sample_size(tx, cell_counts["of"], run.id)
+        sample = {"of": cell_counts["of"], "sha256": cells.digest(tx)}  # how many there could be, and which were drawn
+        settings.save_settings(tx, SAMPLE_SETTING, sample, run.id)
         notes = [str(load_sample_size(tx))]
         for side, name in (("hs", "HS"), ("cn", "CN")):
             least, most = cell_counts[f"{side}_min"], cell_counts[f"{side}_max"]

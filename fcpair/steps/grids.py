@@ -1,8 +1,4 @@
-"""Grids of any two sides: adding one as it is planned, and filling its sides.
-
-A side is collected from its sources, each of which is read, filtered and drawn from, and no text is taken twice;
-`grid_status.py` says how far each grid is.
-"""
+"""Grids of any two sides: adding one as it is planned, and filling its sides, each collected from its sources."""
 
 from __future__ import annotations
 
@@ -75,21 +71,13 @@ def add_grid(
     validate: Validate | None = None,
     partition: Partition | None = None,
 ) -> RunRecord:
-    """Add a grid with its rounds to the study; `Grid.pair` makes its cells.
-
-    Raises:
-        InputError: a name that a grid has already, a side of answers that no grid has, a form that cannot be read, or
-            no such file.
-    """
+    """Add a grid with its rounds to the study; InputError for a taken name, a wrong form or no file."""
     with study._store.write() as tx:
         return add(tx, plan)
 
 
 def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunRecord:
-    """Write the rows of a planned grid and its rounds, and keep its sides as settings.
-
-    It may take the place of the grid that the transaction is about, if that is empty.
-    """
+    """Write the rows of a planned grid and its rounds, and keep its sides as settings; or in place of an empty grid."""
     others = () if in_place_of_current else grids.for_each_grid(tx)
     check_plans([plan], {item.name: rounds.primary(tx).form for item in others})
     for path in (path for side in (plan.rows, plan.columns) for path in side.files):
@@ -149,8 +137,8 @@ def side_from_setting(setting: Mapping[str, Any]) -> SidePlan:
 def fill_grid(grid: GridContext, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
     """Fill both sides of a planned grid, and make its cells: every row with every column.
 
-    Files are where the study has them, or where the same `plan` has them now. Raises InputError with all errors of a
-    file, StageError where a side is what is written in a grid in which work is open, or nothing was written.
+    Files are where the study, or the same `plan`, has them. Raises InputError with all errors of a file, StageError
+    where a side is what is written in a grid with open work, or nothing was written.
     """
     with grid._store.write(bulk=True) as tx:
         return fill_current_grid(tx, grid.grid.name, plan, redo=redo)
@@ -183,7 +171,6 @@ def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: 
 
 
 def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, rows: list[Row] | None) -> tuple[list[int], int]:
-    """The ids of the texts of a side, in order, and how many of them the study knows by another side otherwise."""
     if side.grids:
         return list(dict.fromkeys(id_ for name in side.grids for id_ in _written_text_ids(tx, name))), 0
     digest = text_digests.digester(tx)
@@ -199,8 +186,8 @@ def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, rows: list[Row] | N
 def read_side_file(
     path: Path, column: str, corpus_digests: Container[str] | None, digest: text_digests.Digest
 ) -> list[Row]:
-    """The texts of a file's column: digest, text, language, and what the other columns have as metadata; raises
-    InputError with all that is wrong, such as a text that is not among `corpus_digests`, where these are given.
+    """The texts of a file's column: digest, text, language, and the other columns as metadata; InputError with all that
+    is wrong, also for a text that is not among `corpus_digests`.
     """
     table = read_table(path, [column], optional=[LANGUAGE])
     digests = [digest(text) for text in table[column]]
@@ -221,7 +208,6 @@ def read_side_file(
 
 
 def _written_text_ids(tx: Tx, name: str) -> list[int]:
-    """The ids of the texts that were written in the round of a grid that counts."""
     with grids.on_grid(tx, find_grid(tx, name).id):
         primary_round = rounds.primary(tx)
         check_done(tx, name, primary_round)
@@ -236,8 +222,8 @@ def _written_text_ids(tx: Tx, name: str) -> list[int]:
 def collect(sources: Sequence[Source], digest: Digest) -> tuple[list[Row], dict[str, dict[str, int]], list[str]]:
     """Read all sources, one after the other; the first that has a text keeps it.
 
-    Returns the texts, the counts of each source (`rows` read, those left out `by_label`, `with_slurs` and as
-    `repeated`, and `drawn`), and notes. Raises InputError with all errors of a file, or for an unreachable quota.
+    Returns the texts, the counts of each source (`rows`, those left out `by_label`, `with_slurs` and as `repeated`,
+    `drawn`), and notes. Raises InputError with all errors of a file, or for an unreachable quota.
     """
     counts_by_source: dict[str, dict[str, int]] = {}
     notes: list[str] = []
@@ -271,7 +257,6 @@ def collect(sources: Sequence[Source], digest: Digest) -> tuple[list[Row], dict[
 
 
 def _read_other(source: Source) -> pd.DataFrame:
-    """The table of a source that is no table itself."""
     from fcpair.files.surveys.templates import items_table, templates_table
 
     if source.reader == "templates":

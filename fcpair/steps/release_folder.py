@@ -114,9 +114,8 @@ def release_study(
 def load_content(
     tx: Tx, name: str, form: ReleaseForm, *, seed: int, texts: bool, last_run: int | None = None
 ) -> tuple[ReleaseFacts, dict[str, str], dict[str, Any]]:
-    """Load the content of a release of this study: facts with tables, other files by their paths, and the record of it.
-
-    It has the log up to a run. Raises StageError where nothing was answered.
+    """Load the facts, other files by their paths, and record of a release, with the log up to a run; StageError for no
+    answers.
     """
     pseudonyms, withheld = release_tables.Pseudonyms(tx, seed), release_tables.load_withheld(tx)
     log = [run for run in runs.runs(tx) if run.stage != RELEASE and (last_run is None or run.id <= last_run)]
@@ -300,7 +299,6 @@ def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[
 
 
 def _left_out(tx: Tx, withheld: release_tables.Withheld) -> Iterator[str]:
-    """Say what the study has and no table: answers to known pairs, of calibrations, and those of respondents."""
     n_calibrating, n_known = 0, 0
     for key in grids.for_each_grid(tx):
         n_calibrating += sum(_n_answers(tx, round_) for round_ in rounds.calibration_rounds(tx))
@@ -367,9 +365,7 @@ def _counted(what: str, grid: str | None, counts: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Verification:
-    """Findings on a release: its digest, how many files it has, what is wrong with the folder (`faults`), and
-    what a study gives otherwise now (`differences`), in a sentence each.
-    """
+    """Findings on a release: digest, number of files, `faults` of the folder, and what a study gives otherwise now."""
 
     digest: str
     n_files: int
@@ -383,10 +379,10 @@ class Verification:
 
 
 def verify_release(folder: str | Path, study: StudyContext | None = None) -> Verification:
-    """Find each byte of a release that was changed, each file added or missing, and each link.
+    """Find each byte of a release that was changed, each file added or missing, each link, and what a `study` gives
+    otherwise.
 
-    With a `study`, also say what it gives otherwise now; runs after the release are no difference. Raises InputError
-    where there is no such folder, or the study is another one.
+    Runs after the release are no difference. Raises InputError for no such folder, or another study.
     """
     place = Path(folder)
     if place.is_file():
@@ -431,9 +427,8 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 
 def diff_releases(before: str | Path, after: str | Path) -> ReleaseChanges:
-    """List the pairs that came, went, or changed tier or label from one release to another, and why.
-
-    Raises InputError where a folder is no release, or not as it was written.
+    """List the pairs that came, went, or changed tier or label between releases, and why; InputError for no sound
+    release.
     """
     places = Path(before), Path(after)
     for folder in places:

@@ -295,10 +295,9 @@ _CODE = 16**10  # 40 bits
 
 
 class Withheld(NamedTuple):
-    """Rounds with answers of respondents, of which only counts of people are published, whatever the question.
+    """Rounds and grids with what respondents answered, of which only counts of people are published.
 
-    `rounds`, by the names of grid and round, are answered by respondents, or edit what they wrote; `grids` have such
-    texts as a side.
+    `rounds`, by the names of grid and round, are answered by respondents, or edit that; `grids` have it as a side.
     """
 
     rounds: frozenset[tuple[str, str]]
@@ -377,10 +376,9 @@ def _study_words(tx: Tx) -> Iterator[str]:
 def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> tuple[list[dict[str, Any]], dict[int, int]]:
     """The lines of the log as it is published, and the number of the line that each run of the study is in.
 
-    Nothing is about single people, and neither the number of lines nor their order follows them. Runs about people are
-    left out; those that brought or took answers, of which there may be one a person, are a single line for each round;
-    of runs with the same parameters only the newest is there, as earlier ones counted what a few people had done by
-    then. Of a survey only answers and skips are counted, together, as few skips may be one respondent's.
+    Nothing is about single people, and neither the number of lines nor their order follows them: runs about people are
+    left out, those that brought or took answers are one line for each round, and of runs with the same parameters only
+    the newest is there. Of a survey only answers and skips are counted, together, as few skips may be one respondent's.
     """
     surveys = {  # a round that counts has the name "" there
         (key.name, "" if round_.counts else round_.name)

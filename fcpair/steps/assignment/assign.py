@@ -1,6 +1,4 @@
-"""Dealing pairs to annotators, and more labels while people are at work: pairs without any, a higher overlap, and a
-share for late joiners.
-"""
+"""Dealing pairs to annotators, and more labels while people are at work, also to those who joined late."""
 
 from __future__ import annotations
 
@@ -62,14 +60,12 @@ def assign(
     open: bool = own(False),
     lease_minutes: int = own(30),
 ) -> RunRecord:
-    """Assign the grid in overlapping shards; `more` adds to what has been assigned (`assign_more`), with
-    `pairs`, by number, one label more to each of these.
+    """Assign the grid in overlapping shards, or further labels with `more` (`assign_more`), also one for each of
+    `pairs`.
 
-    `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`).
-    Without options, as the recipe says. In open dealing (`options.open`, or with `more` where the study has it),
-    whoever asks is given pairs instead. The rounds of a planned grid are dealt by `assign_round`.
-
-    Raises ConflictError where pairs or people changed while the shards were worked out.
+    `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`). In open dealing
+    (`options.open`, or with `more` where the study has it), whoever asks is given pairs instead. Without options, as
+    the recipe says. Raises ConflictError where pairs or people changed while the shards were worked out.
     """
     if pairs is not None and not more:
         raise InputError("`pairs` are for more labels once the grid is assigned; give `more=True` as well")
@@ -154,10 +150,7 @@ def plan_more_labels(
     open: bool = own(False),
     lease_minutes: int = own(30),
 ) -> ExtraLabels:
-    """Work out what `assign` would add with `more`, of these `pairs` or all, and do nothing; raises what that does.
-
-    Groups, which are for the first assignment, are ignored.
-    """
+    """Work out what `assign` would add with `more`, without groups, and do nothing; raises what that does."""
     options = replace(options or by_recipe(grid, Assign, more=True), annotator_groups=())
     with grid._store.read() as tx:
         if options_as_done(tx, Assign).open or options.open:
@@ -181,10 +174,10 @@ MAX_TRIES = 2  # while others go on; after that they wait
 class _AssignmentState:
     """Assignments of the active annotators: `crew`, `(n_pairs, n_people)`, says who has which pair.
 
-    `asked`, `(n_pairs,)`, are the labels that were dealt to begin with; `settled` are the pairs that a person has
-    decided. `loads` are what each has done and has open; those in `late`, by index, were dealt nothing to begin with
-    and count as having done what the others did on average. `open_` is what they have open: `id`, `position`, and by
-    index `row`, the pair, and `holder`. Where `chosen`, `(n_pairs,)`, is not None, these pairs alone get a label more.
+    `asked` are the labels of each pair that were dealt to begin with, `settled` the pairs that a person has decided;
+    `loads` what each has done and has open; those in `late`, by index, joined later and count as having done what
+    others did on average. `open_` is open: `id`, `position`, and by index `row` and `holder`. Where `chosen`,
+    `(n_pairs,)`, is not None, these pairs alone get a label more.
     """
 
     pairs: pd.DataFrame
@@ -206,11 +199,9 @@ _Plan = tuple[list[dict[str, Any]], "pd.DataFrame", dict[str, int]]
 def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 
-    Answers and open work stay where they are; only those who joined after pairs were dealt take over open pairs of
-    others, until they have an even share of what is open. Pairs that a person has decided get no further labels. With
-    `pairs`, by number, each of these gets one label more, and nothing else is done.
-
-    Raises StageError where nothing has been dealt yet, or there is nothing to deal, or nobody to deal to.
+    Only late joiners take over open pairs of others, up to an even share; pairs that a person has decided get no
+    further labels. With `pairs`, each of these gets one label more, and nothing else is done. Raises StageError where
+    nothing has been dealt yet, there is nothing to deal, or nobody to deal to.
     """
     if options.annotator_groups:
         raise InputError.say(
@@ -230,7 +221,7 @@ def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None,
 def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_AssignmentState, Handover]:
     """State of the assignments, once slots have found the new hands that are foreseen, and these.
 
-    What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
+    Those have no number yet: `id` is that of the slot that they fill, negative.
     """
     need_corpus(tx, Assign.stage)
     if assignments.first_assigned(tx, rounds.primary(tx)).empty:

@@ -53,9 +53,7 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool) -> RunRec
 
 
 def open_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
-    """Let whoever asks give what nobody was assigned, what nobody is left to give, and more labels by the overlap; with
-    `pairs`, by number, one label more of each of these, and nothing else.
-    """
+    """Let whoever asks give what nobody has or is left to give, more by the overlap, or one label more of `pairs`."""
     with grid._store.write() as tx:
         need_corpus(tx, Assign.stage)
         round_ = rounds.primary(tx)
@@ -99,16 +97,14 @@ def check_expected(n_new: int, expected: int | None) -> None:
 
 
 def _undecided(tx: Tx, pairs: Sequence[int]) -> Ints:
-    """The cells of these pairs, by number, that no person has decided."""
     cell_ids = np.array(find_cells(tx, pairs), np.int64)
     return cell_ids[~np.isin(cell_ids, adjudications.pairs_decided_by_hand(tx))]
 
 
 def close_open_assignment(grid: GridContext) -> RunRecord:
-    """End open dealing: slots that nobody has are taken away, and what people hold is theirs for good.
+    """End open dealing: free slots are taken away, and what people hold is theirs until they skip or leave it.
 
-    What they skip or leave goes to others from now on, as where shards were dealt. Raises StageError where dealing is
-    not open.
+    Raises StageError where dealing is not open.
     """
     with grid._store.write() as tx:
         round_ = rounds.primary(tx)
@@ -132,7 +128,6 @@ def plan_more_slots(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> Ext
 
 
 def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
-    """Let slots be free that no pair has yet and that the options ask for; returns how many."""
     cell_id, n_more = _missing_slots(tx, options, has_begun=has_begun)
     order = np.random.default_rng([options.seed, len(cell_id)]).permutation(np.repeat(cell_id, n_more))
     open_slots.add(tx, rounds.primary(tx), ((cell_id, None) for cell_id in order.tolist()))
@@ -140,7 +135,7 @@ def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
 
 
 def _missing_slots(tx: Tx, options: Assign, *, has_begun: bool) -> tuple[Ints, Ints]:
-    """The pairs, and how many slots of each there are not yet that the options ask for."""
+    """The pairs, and how many slots that the options ask for each of them lacks."""
     pairs, round_ = cells.cells(tx), rounds.primary(tx)
     if not has_begun:
         pairs = pairs[~pairs["cell_id"].isin(counted_cells(tx, round_))]
@@ -161,7 +156,7 @@ def _n_pairs_by_labels(tx: Tx) -> dict[str, int]:
 
 
 def n_to_hold(n: int, n_remaining: int | None) -> int:
-    """Number of pairs that somebody who asks for `n`, and may read `n_remaining` (None: no limit), is to hold."""
+    """Number of pairs to be held by somebody who asks for `n`, and may read `n_remaining` (None: no limit)."""
     n_held = min(max(n, MIN_HELD), MAX_HELD)
     return n_held if n_remaining is None else min(n_held, n_remaining)
 
@@ -205,11 +200,11 @@ def _offers(tx: Tx, visitor: Visitor, round_: Round, hold: Hold) -> Iterator[lis
 def assign_free_slots(
     store: Store, requests: Sequence[tuple[Visitor, int]], find_tasks: Callable[[Tx, int], list[Task]]
 ) -> list[list[Task]]:
-    """Give people who ask what is free, until each holds so many pairs as they ask for; first what has lapsed is taken
-    back from others. Returns what `find_tasks` finds then for each, in the same transaction.
+    """Give people who ask what is free until each holds as many pairs as they ask for, first what lapsed with others.
 
-    What somebody else is being given at the same moment is waited for only by those for whom there is nothing else:
-    each in a transaction of their own, so that none of them wait for one another.
+    Returns what `find_tasks` finds then for each, in the same transaction. Only those for whom there is nothing else
+    wait for what somebody else is being given, each in a transaction of their own, so that none of them wait for one
+    another.
     """
     with store.read() as tx:
         is_overdue = open_slots.has_overdue(tx)
@@ -281,7 +276,6 @@ def take_slots_of_cells(tx: Tx, round_: Round, cell_id: Ints, person_id: Ints) -
 
 
 def _hand_over_slots(tx: Tx, round_: Round, taken: Sequence[tuple[int, Slot, int]]) -> None:
-    """Give free slots, each with its number, to these people, by their ids, for good."""
     open_slots.remove(tx, [number for number, _, _ in taken])
     new_rows = reassignment.assignment_rows_at_end(tx, [(slot, person_id) for _, slot, person_id in taken], round_)
     open_slots.fill_slots(tx, new_rows)

@@ -52,14 +52,14 @@ def plan_overlap(
     """Plan how much overlap a grid needs, before anybody is asked: what each costs, yields, and narrows.
 
     What is not given of texts, people and seconds is the study's own. Widths rest on the labels of a pilot: of the
-    file, else of the study where two pairs or more have several labels, else on what people answered in a calibration
-    before its discussion; without any, on what is assumed. What is assigned already is the least overlap that is
-    planned, unless the plan is for a grid of another size.
+    file, else of the study where two pairs or more have several labels, else on the calibration before its discussion;
+    without any, on what is assumed. What is assigned is the least overlap planned, unless the plan is for another size
+    of grid.
 
     Raises:
         StageError: the grid is planned: its rounds say how many answers each cell gets.
-        InputError: the study does not say how large the grid is; shares and kappa that cannot be; a pilot that cannot
-            be read, or without overlap; a width that no overlap leaves. The message says what can be had.
+        InputError: a size that is not known, shares and kappa that cannot be, a pilot that cannot be read or has no
+            overlap, a width that no overlap leaves. The message says what can be had.
     """
     options = options or Plan()
     with grid._store.read() as tx:
@@ -116,9 +116,7 @@ def plan_overlap(
 def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:
     """Write the recommended overlap into the study's recipe, for `assign` to take.
 
-    Raises:
-        InputError: the plan recommends none.
-        StageError: the pairs have been assigned.
+    Raises InputError where the plan recommends none, StageError where the pairs have been assigned.
     """
     if plan.recommended is None:
         raise InputError("the plan recommends no overlap; give the `width` that is wished for")

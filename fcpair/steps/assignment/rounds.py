@@ -47,10 +47,9 @@ CARRIED = ("cell_id", "person_id", "answer_id", "note", "seconds", "origin", "at
 class _RoundInputs(NamedTuple):
     """Input of assigning a round: the round, its cells, and the people to assign them to.
 
-    `cells` has `cell_id`, `hs_id`, `cn_id`, `batch`, and `source`, a number for where its row is from where that is
-    asked for. `people` are the places of those who may have anything, among all whom the round expects, by `names`;
-    `barred`, `(n_cells, n_people)`, says which of them may not have which cell. `counted` are the cells that have
-    answers of a calibration instead.
+    `cells` has `cell_id`, `hs_id`, `cn_id`, `batch`, and `source`, a number for where its row is from. `people` are the
+    places of those who may have anything, among `names`; `barred`, `(n_cells, n_people)`, says which of them may not
+    have which cell. `counted` are the cells that have answers of a calibration instead.
     """
 
     round: Round
@@ -66,12 +65,12 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
 
     Nobody is given a cell one of whose texts they wrote, or one that they answered in the round on which this one
     rests. Where the round `edits` an earlier one or comes `after` it, only cells with a current answer there are dealt,
-    and to be edited only those with a text. A round that draws from each batch (`per_batch`) is dealt as
-    often as further batches are done.
+    and to be edited only those with a text. A round that draws from each batch (`per_batch`) is dealt as batches are
+    done.
 
     Raises:
-        StageError: the cells are not made, the round has been dealt, another one comes first, nobody can answer, or no
-            further batch is done.
+        StageError: no cells yet, the round has been dealt, another comes first, nobody can answer, no further batch is
+            done.
         InputError: several rounds and no name, or too few people for what is asked.
         UnknownIdError: no such round.
         ConflictError: what this rests on changed while it was worked out.
@@ -176,7 +175,6 @@ def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
 
 
 def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
-    """Raise StageError where the round cannot be dealt now."""
     if not is_planned(tx):
         raise StageError.say(
             "the rounds of grid `%(grid)s` are assigned by `fcpair assign` and `fcpair validate assign`", grid=grid
@@ -285,9 +283,7 @@ def with_calibration(run: RunRecord, cell_ids: list[int]) -> RunRecord:
 
 
 def cells_due(tx: Tx, round_: Round, pairs: pd.DataFrame) -> pd.DataFrame:
-    """The cells with an answer that are drawn, of all `pairs`, from batches of which nothing is open or waits for
-    somebody, and that are not checked yet; StageError where there is no such batch.
-    """
+    """The cells of `pairs` drawn from batches that are answered and not checked yet; StageError for no such batch."""
     earlier = rounds.by_name(tx, round_.options.rests_on)
     assigned_rows = assignments.assignments(tx, earlier)
     waiting_cells = set(assigned_rows["cell_id"][assigned_rows["status"] == Status.OPEN.value])

@@ -45,8 +45,8 @@ def assign_validation(
 ) -> RunRecord:
     """Deal adjudicated pairs to validators who took no part in them, as evenly as that allows.
 
-    Without options, as the recipe says. `more` adds pairs to a round that is under way: those without a verdict on the
-    label that they have now; of a part of them, first those that had a verdict on another label.
+    Without options, as the recipe says. `more` adds those without a verdict on the label that they have now; of a part
+    of them, first those that had a verdict on another label.
     """
     options = options or by_recipe(grid, Validate, more=more)
     with grid._store.write() as tx:
@@ -164,9 +164,7 @@ def _reopen_lost_verdicts(tx: Tx, pairs: Ints, validators: list[Person], *, blin
 
 
 def pairs_with_lost_verdicts(tx: Tx) -> tuple[list[int], list[int]]:
-    """Pairs whose verdicts are about a label that is not theirs any more; and those of them to be assigned again, which
-    have a label now, none open, and no verdict open.
-    """
+    """Pairs whose verdicts are about a label that is not theirs any more; and those to be assigned again now."""
     pairs = judgements.lost_verdicts(tx)
     if not pairs:
         return [], []

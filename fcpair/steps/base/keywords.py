@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import Field, dataclass, fields
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from fcpair.errors import ConflictError, InputError
 from fcpair.known_pairs import Controls, Practice, Qualification
@@ -54,9 +54,8 @@ OF_PLAN: dict[str, type[Any]] = {
 def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **overrides: Any) -> Options:
     """The parameters with which a stage is to be done: `overrides`, else what the recipe says, else defaults.
 
-    What the recipe says and cannot be beside what is given is left out, as is the number of people where some are
-    there already, and with `more` all that is about the first deal alone. Raises InputError where what is given cannot
-    be, SettingError for a setting of the recipe that cannot be used.
+    Left out is what cannot be beside what is given, the number of people where there are some, and with `more` what is
+    about the first deal. Raises InputError for what is given, SettingError for what the recipe says.
     """
     with study._store.read() as tx:
         stage: str = cls.stage  # type: ignore[attr-defined]
@@ -79,18 +78,6 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
         options = _combine_options(cls, recipe_options, overrides)
     check_effects(options, overrides)
     return options
-
-
-def by_keywords(study: StudyContext, cls: type[Options], overrides: Mapping[str, Any], *, more: bool) -> Options:
-    """The parameters of a stage of which some are given: those, and for the others what holds where none are given."""
-    if cls not in HELD:
-        return by_recipe(study, cls, more=more, **overrides)
-    with study._store.read() as tx:
-        held = parameters_from_settings(cls, settings.with_recipe(tx, cls.stage))  # type: ignore[attr-defined]
-    try:
-        return with_kept(cls, held, overrides)
-    except InputError:
-        return _combine_options(cls, held, overrides)
 
 
 def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
@@ -161,8 +148,7 @@ def own(default: Any) -> Any:
 REQUIRED: Any = Required()
 
 
-@dataclass(frozen=True)
-class _ParamsArgument:
+class _ParamsArgument(NamedTuple):
     """An argument that takes an object of a params class, and the keyword arguments that stand for its fields."""
 
     name: str
@@ -171,20 +157,6 @@ class _ParamsArgument:
     may_be_none: bool
     items: tuple[Field[Any], ...]
     is_own: bool
-
-    @property
-    def needs(self) -> list[str]:
-        """The fields that have no default."""
-        return [item.name for item in self.items if is_required(item)]
-
-    def make(self, study: StudyContext, overrides: Mapping[str, Any], *, more: bool) -> Any:
-        """The object that has the keyword arguments that are given."""
-        if self.is_own:
-            return by_keywords(study, self.cls, overrides, more=more)
-        if missing := [name for name in self.needs if name not in overrides]:
-            known = f"{self.cls.__name__}(...), or all of {', '.join(self.needs)}"
-            raise InputError(f"`{missing[0]}` is not given; expected {known}")
-        return self.cls(**overrides)
 
 
 def takes_params(use_case: UseCase) -> UseCase:
@@ -215,13 +187,28 @@ def takes_params(use_case: UseCase) -> UseCase:
                 by_name = f", or arguments by name: {listed}" if listed else ""
                 raise invalid_value(argument.name, value, f"{expected} of {argument.cls.__module__}{by_name}")
             overrides = {item.name: kwargs.pop(item.name) for item in argument.items if item.name in kwargs}
-            if not overrides and (argument.name in bound or not argument.needs):
+            needs = [item.name for item in argument.items if is_required(item)]
+            if not overrides and (argument.name in bound or not needs):
                 continue
             if value is not None:
                 raise InputError(f"`{next(iter(overrides))}` and {expected} are both given; give one of them")
             about = bound[names[0]]  # a study or grid, or what has it
             study = about if isinstance(about, StudyContext) else about._grid
-            options = argument.make(study, overrides, more=bool(bound.get("more")))
+            options: Any
+            if argument.is_own and argument.cls in HELD:
+                with study._store.read() as tx:
+                    held = parameters_from_settings(argument.cls, settings.with_recipe(tx, argument.cls.stage))  # type: ignore[attr-defined]
+                try:
+                    options = with_kept(argument.cls, held, overrides)
+                except InputError:
+                    options = _combine_options(argument.cls, held, overrides)
+            elif argument.is_own:
+                options = by_recipe(study, argument.cls, more=bool(bound.get("more")), **overrides)
+            elif missing := [name for name in needs if name not in overrides]:
+                known = f"{expected}, or all of {', '.join(needs)}"
+                raise InputError(f"`{missing[0]}` is not given; expected {known}")
+            else:
+                options = argument.cls(**overrides)
             if argument.position < len(args):
                 args = (*args[: argument.position], options, *args[argument.position + 1 :])
             else:

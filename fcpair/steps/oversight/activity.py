@@ -57,15 +57,12 @@ class PersonActivity:
 
 @dataclass(frozen=True)
 class StageActivity:
-    """Progress of one stage: `name` is that of a round, or `adjudicate`; `vacant` pairs wait for somebody to take them,
-    `free` ones are those among the open that go to whoever asks.
+    """Progress of one stage, by the round's `name` or `adjudicate`, and the `role` of those who do the work.
 
-    `role` is that of those who do the work. In `adjudicate`, `done` pairs are decided by a person, `open` ones wait for
-    one, `again` of them for a second look, and `by_policy` ones wait for a policy. In `validate`, `not_due` of the open
-    ones wait until all labels of their pair are in.
-
-    `per_day` and `end_at` are of everybody together, as if any of them could take any pair; `last_end` and
-    `longest_left_s` are of whoever will be last with what they were given, None where that cannot be told.
+    `vacant` pairs wait for somebody to take them, `free` ones of those open go to whoever asks, and `not_due` verdicts
+    wait for labels. In `adjudicate`, `done` pairs are decided by a person, `again` of the open ones need a second look,
+    and `by_policy` ones wait for a policy. `per_day` and `end_at` are as if anybody could take any pair; `last_end` and
+    `longest_left_s` are of whoever will be last, None where that cannot be told.
     """
 
     name: str
@@ -237,7 +234,7 @@ def answer_speeds(
 ) -> SpeedFigures:
     """Count how often each person answered sooner than the column's text can be read, and list the newest such answers.
 
-    Skips do not count, nor do changes of answers: who changes one has read the text before.
+    Skips and changed answers do not count.
     """
     least_s = {cn_id: pace.least_reading_s(pace.n_words(body)) for cn_id, body in bodies.items()}
     names = {entry.id: entry.name for entry in everybody}

@@ -55,12 +55,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Headlines:
-    """Headlines of a grid.
+    """Headlines of a grid: all next `steps`, first things first, and answers in the `primary` round by day (UTC),
+    oldest first.
 
-    `steps` are all that can be done now, first things first; `primary` is the round whose answers count. `by_day` has
-    the number of its answers of each day (UTC) on which some were given, oldest first. People who acted in the last ten
-    minutes are `active`; `last_seen` has by name when each acted last. `roles` are those of all who take part, and
-    `uninvited` counts those without a link by role.
+    People who acted in the last ten minutes are `active`; `last_seen` has when each acted last. `roles` are those of
+    all who take part, and `uninvited` counts those without a link by role.
     """
 
     steps: tuple[NextStep, ...]
@@ -98,7 +97,6 @@ class Monitor:
             return make(tx)
 
     def _tally(self, tx: Tx) -> Tally:
-        """The tally of the pairs of the grid, which all figures share."""
         return self._figures.at(tx, "tally", tally)
 
     def marks(self) -> activity_log.ChangeMarks:
@@ -194,7 +192,6 @@ class Monitor:
         return self._kept_for_a_minute(now, "stages", self._find_stages)
 
     def _kept_for_a_minute(self, now: datetime | None, name: str, make: Callable[[activity.Clock], Made]) -> Made:
-        """Get a value that depends on the time as well: kept for a minute at most, unless it takes long to make."""
         if now is not None:
             return make(activity.Clock(now))
         return self._figures.get(
@@ -356,12 +353,10 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
 
 
 def _choice_places(question: Closed, codes: Ints) -> Ints:
-    """The place of each code among the choices; -1 for none."""
     return np.where(codes == NO_CODE, NO_CODE, np.searchsorted(question.codes, codes))
 
 
 def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -> CellStandings:
-    """Standing of each cell, its states as `tallies.tally` counts them."""
     decisions = adjudications.decided_codes(tx)
     stands = decisions["stands"] == 1
     decided, code = np.searchsorted(cell_ids, decisions["cell_id"][stands]), decisions["code"][stands]

@@ -91,10 +91,10 @@ class Check(NamedTuple):
 
 
 def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
-    """Say what was changed, lost or added in a study behind fcpair's back, and whether its promises hold.
+    """Say what was changed, lost or added in a study behind fcpair's back, and whether its promises hold; changes
+    nothing.
 
-    It changes nothing in the study, which may be served meanwhile and need not be one that can be opened. Raises
-    StudyError when there is none, or one of another schema.
+    The study may be served meanwhile and need not open. Raises StudyError when there is none, or one of another schema.
     """
     store = Store.open_to_examine(path)
     if reason := study_checks.unreadable_reason(store):
@@ -341,11 +341,10 @@ def back_up(place: Place, file: str | Path) -> Path:
 
 
 def restore(file: str | Path, place: Place, *, create: bool = False, progress: Progress | None = None) -> BackupReport:
-    """Bring the study of a backup back at `place`, where none may be, and examine it.
+    """Bring the study of a backup back at `place`, where none may be, and examine it unless it is to be upgraded first.
 
-    Raises StudyError, and leaves nothing there, where the backup is not what was written, or is of another kind of
-    database or a newer fcpair, or where a server has no such database, unless one is to `create` it. A study of an
-    older fcpair is to be upgraded before it can be examined.
+    Raises StudyError, and leaves nothing, where the backup is not what was written, is of another kind of database or a
+    newer fcpair, or a server lacks the database that is not to be made (`create`).
     """
     manifest = backups.restore(Path(file), place, create=create)
     health = examine(place, progress=progress) if manifest.schema == schema.HEAD else None
@@ -353,10 +352,7 @@ def restore(file: str | Path, place: Place, *, create: bool = False, progress: P
 
 
 def check_backup(file: str | Path, *, progress: Progress | None = None) -> BackupReport:
-    """Say what a backup is, and, where its study was in a file, examine that, without restoring it.
-
-    Raises StudyError where the backup is not what was written, or is of a newer fcpair.
-    """
+    """Say what a backup is, and examine a study that was in a file, without restoring it; StudyError for damage."""
     manifest = backups.check(Path(file))
     with backups.unpacked_study(Path(file)) as study:
         is_current = study is not None and manifest.schema == schema.HEAD

@@ -59,12 +59,10 @@ class Act(StrEnum):
 class ActRow(NamedTuple):
     """An act as it is described and offered.
 
-    `main` and `planned` are printed of it in the grid of HS and CNs and in a planned one; empty where nothing is. Of a
-    round of a planned grid, `planned` is used when nobody has anything open in it. A page says `text` in a `stage` of
-    the study, with a `button` that leads to a `page`, or does it by a form with `fields`; `in_round` and
-    `round_button` take their place where the step is about a round of a planned grid. Where nobody has the `role`, or
-    the act `adds` such people, the button adds them; with `watches` it leads to how those of the role get on. An act
-    without a button has a `command`.
+    `main` and `planned` (there only if nobody has anything open) are printed of it, if not empty. A page says `text` in
+    a `stage`, with a `button` that leads to a `page`, or a form with `fields`; `in_round` and `round_button` take their
+    place in a round of a planned grid. Where nobody has the `role`, or the act `adds` such people, the button adds
+    them; with `watches` it leads to how they get on. An act without a button has a `command`.
     """
 
     stage: str
@@ -248,8 +246,8 @@ CALIBRATING = (Act.START_CALIBRATION, Act.DISCUSS, Act.CLOSE_CALIBRATION)
 class NextStep(NamedTuple):
     """An act that is next in a grid, on `n` cells or answers where these are counted, in the round of `progress`.
 
-    With `n` 0 there is nothing for people to do, but a recipe completes the stage. Where it `blocks`, a recipe does
-    nothing that comes after it before it is done, except a spot check of its round: an `ASSIGN` that `checks` that one.
+    With `n` 0 only a recipe completes the stage. Where it `blocks`, a recipe waits, except for a spot check of its
+    round.
     """
 
     act: Act
@@ -350,7 +348,6 @@ def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) 
 
 
 def _calibration_steps(tx: Tx, work: OpenWork) -> Iterator[NextStep]:
-    """Yield the step of a calibration that is under way, or that the recipe has and its round waits for."""
     if state := load_calibration(tx):
         if state.answered is None:
             return
@@ -367,7 +364,6 @@ def _calibration_steps(tx: Tx, work: OpenWork) -> Iterator[NextStep]:
 
 
 def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[NextStep]:
-    """Yield the steps in a round: to assign it, or to have people or models answer."""
     round_, counts = progress.round, progress.counts
     checks = round_.options.rests_on if round_.options.per_batch else ""
     if not progress.dealt and _waits_for_round(tx, round_, work):

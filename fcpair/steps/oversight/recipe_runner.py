@@ -42,10 +42,9 @@ def run_recipe(
 ) -> Iterator[RunRecord]:
     """Run the stages of `recipe` from the first that is not done, and yield what each did: grid by grid, `main` first.
 
-    A grid that the study does not have is added, and the study keeps what the recipe says (`study_recipe.save_recipe`),
-    unless its first stage fails. Each grid is run until people have to answer, unless the recipe has simulated people
-    do it, until cells wait for an adjudicator, a service is to be asked (`generate` does that), or to the end of the
-    road. Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
+    A grid that the study does not have is added, and the study keeps what the recipe says, unless its first stage
+    fails. Each grid is run until people have to answer or decide (unless they are simulated), or a service is to be
+    asked. Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
 
     Raises:
         RecipeError: the study is not what the recipe says; nothing was done.
@@ -69,7 +68,6 @@ def run_recipe(
 
 
 def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
-    """The stages of all grids, which are there."""
     if not recipe.has_main:
         with study._store.read() as tx:
             changed_options = list(_changed_study_options(tx, recipe))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.bias import ScoredAnswers, score
+from fcpair.bias import score
 from fcpair.bias.answers import COLUMNS
 from fcpair.errors import InputError
 from fcpair.evaluate.outcome import Outcome
@@ -94,10 +94,10 @@ def write_report(
     metadata: str | None = own(None),
     bins: Sequence[str] = own(()),
 ) -> Path:
-    """Write everything about the study into one HTML file, at whatever stage it is; changes nothing in it.
+    """Write everything about the study into one HTML file, whole or not at all; the same study gives the same bytes.
 
-    It is written whole or not at all, and the same study gives the same bytes. The study's own options hold where
-    none are given. Raises InputError for a name that does not end in .html, and where there is no such folder.
+    The study's own options hold where none are given. Raises InputError for a name that does not end in .html, or no
+    folder.
     """
     if Path(path).suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: expected a name that ends in {' or '.join(SUFFIXES)}")
@@ -118,7 +118,10 @@ def gather_report_data(
             if not is_planned(tx):
                 main = main_part(tx, partition, agreement)
                 continue
-            rules, options = _options_of(tx, partition, agreement)
+            rules, options = (
+                partition or effective_options(tx, Partition, {}),
+                agreement or effective_options(tx, Agree, {}),
+            )
             counts = assignments.counts_of_grid(tx)
             labels = judgements.label_arrays(tx, *GRADED)
             grid_parts.append(
@@ -172,12 +175,12 @@ def latest_evaluation(study: StudyContext) -> EvaluationFigures | None:
 
 
 def _latest_evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> EvaluationFigures | None:
-    latest = next(runs.outcomes(tx), None)
-    if latest is None:
+    run, outcome = next(runs.outcomes(tx), (None, None))
+    if run is None or outcome is None:
         return None
-    run, outcome = latest
-    later = [one for one in log[log.index(run) + 1 :] if one.stage in CHANGING_STAGES and "out" not in one.params]
-    return EvaluationFigures(Outcome.from_data(outcome), run, len(later))
+    later = log[log.index(run) + 1 :]
+    n_changes = sum(entry.stage in CHANGING_STAGES and "out" not in entry.params for entry in later)
+    return EvaluationFigures(Outcome.from_data(outcome), run, n_changes)
 
 
 BUILDING = {
@@ -191,7 +194,7 @@ BUILDING = {
 
 def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> data.MainPart:
     """Everything about a grid whose answers are labels, at any stage; by its own options where none are given."""
-    rules, options = _options_of(tx, partition, agree)
+    rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
     check_interval_scope(tx, options)
     question, people = scheme_of(tx), load_people(tx)
     decisions = adjudications.current_adjudications(tx, "hs_id", "cn_id", "rule", "code", standing=True)
@@ -243,10 +246,7 @@ def _answering_stage(name: str, n_by_status: Mapping[str, int], answer: str, com
 def grid_map(
     tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed, waiting: Sequence[int]
 ) -> data.GridMap | None:
-    """The map of the grid: its `labels`, its standing `decisions`, and the pairs `waiting` for a person.
-
-    None before the grid has cells. Of a sample that is too large for a map of all cells, only its own and the corpus's.
-    """
+    """The map of the grid, or of a large sample its own cells and the corpus's; None before there are cells."""
     n_pairs, shape, sample = build_progress.n_built(tx)["pair"], cells.shape(tx), load_sample_size(tx)
     if not n_pairs:
         return None
@@ -276,11 +276,6 @@ def grid_map(
     if listed is not None:
         return data.GridMap(kinds, counts, decision, listed, shape)
     return data.GridMap(kinds.reshape(shape), counts.reshape(shape), decision.reshape(shape))
-
-
-def _options_of(tx: Tx, rules: Partition | None, agree: Agree | None) -> tuple[Partition, Agree]:
-    """The rules of tiers and options of agreement that are given, or the grid's own."""
-    return rules or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
 
 
 def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, options: Agree) -> data.RoundPart:
@@ -319,7 +314,6 @@ def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, op
 def _model_figures(
     tx: Tx, grid: str, round_: Round, counts_by_person: Mapping[int, Mapping[str, int]]
 ) -> tuple[data.ModelFigures, ...]:
-    """Counts of each model that has had cells of a round, and which model it is by the runs that asked it."""
     model_records: dict[str, Any] = {}
     for run in runs.runs(tx, "generate"):
         if (run.params["grid"], run.params["round"]) == (grid, round_.name):
@@ -338,41 +332,31 @@ def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> data.SurveysPart
     round_ = rounds.primary(tx)
     if not judgements.answered_cells(tx, round_):
         return data.SurveysPart()
-    groups = group_figures(tx, round_)
+    part = data.SurveysPart(groups=group_figures(tx, round_))
     if not is_planned(tx):
-        return data.SurveysPart(groups=groups)
-    survey = _survey_figures(tx, name, round_, in_words=in_words)
-    return data.SurveysPart(survey, _bias_scores(tx, name, round_), groups)
-
-
-def _survey_figures(tx: Tx, name: str, round_: Round, *, in_words: bool) -> data.SurveyFigures | None:
-    if round_.role is not Role.RESPONDENT or not is_survey(form_of(round_.form)):
-        return None
-    survey = survey_of(tx, name)
-    answers, n_people = survey.given, int(survey.given["person"].nunique())
-    if not in_words:
-        statements = dict.fromkeys(survey.statements["statement"])
-        numbers = {text: f"statement {at}" for at, text in enumerate(statements, 1)}
-        answers = answers.assign(statement=answers["statement"].map(numbers))
-    if not in_words and grids.side_kinds(tx)[1] != "name":
-        questions = dict.fromkeys(answers["question"])
-        answers["question"] = answers["question"].map({text: f"question {at}" for at, text in enumerate(questions, 1)})
-    return data.SurveyFigures(add_shares(count_answers(answers)), n_people, margin_of_error(n_people))
-
-
-def _bias_scores(tx: Tx, name: str, round_: Round) -> tuple[dict[str, ScoredAnswers], ...]:
-    """The scores of those who answered items: BBQ's, and where there are probabilities those of PBBQ."""
+        return part
+    if round_.role is Role.RESPONDENT and is_survey(form_of(round_.form)):
+        survey = survey_of(tx, name)
+        answers, n_people = survey.given, int(survey.given["person"].nunique())
+        numbered = [] if in_words else ["statement"] if grids.side_kinds(tx)[1] == "name" else ["statement", "question"]
+        for column in numbered:
+            every_text = (survey.statements if column == "statement" else answers)[column]
+            numbers = {text: f"{column} {at}" for at, text in enumerate(dict.fromkeys(every_text), 1)}
+            answers = answers.assign(**{column: answers[column].map(numbers)})
+        shares = add_shares(count_answers(answers))
+        part = replace(part, survey=data.SurveyFigures(shares, n_people, margin_of_error(n_people)))
     first_row_ids = sides.text_ids(tx, "row", drawn=True)[:1]
     row_metadata = cells.texts_of_grid(tx).set_index("text_id")["meta"].loc[first_row_ids]
     if not all(column in about for about in row_metadata for column in COLUMNS):
-        return ()
-    answers = answers_to_grid_items(tx, name, round_)
-    weighed = {by: answer for by, answer in answers.items() if answer.answered.probabilities is not None}
-    return tuple(
-        {by: score(one.answered, scheme, one.categories) for by, one in by_model.items()}
-        for scheme, by_model in (("bbq", answers), ("pbbq", weighed))
+        return part
+    by_name = answers_to_grid_items(tx, name, round_)  # BBQ's scores, and of those with probabilities PBBQ's
+    weighed = {by: answer for by, answer in by_name.items() if answer.answered.probabilities is not None}
+    scores = tuple(
+        {by: score(answer.answered, scheme, answer.categories) for by, answer in by_model.items()}
+        for scheme, by_model in (("bbq", by_name), ("pbbq", weighed))
         if by_model
     )
+    return replace(part, bias=scores)
 
 
 def group_figures(tx: Tx, round_: Round) -> data.GroupFigures | None:

@@ -55,16 +55,14 @@ class StudyNotes:
 def status(study: StudyContext) -> dict[str, Any]:
     """The study at a glance, as plain values.
 
-    Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by number of labels asked), `people`
-    (`name`, `role`, `retired`, counts of assignments `open`, `done`, `skipped`, `withdrawn`, and of pairs that they
-    `decided`), `known_pairs` (only where there are any: of each grid what `known_scores` lists, with `grid`), `rounds`,
-    `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
-    `pairs` (each once: `tallies.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
-    theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
-    `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
-    nothing to do), `sampled` (only where some cells were drawn: `cells`, and `of` how many), `grids` (those that are
-    planned, see `overview`, with what is `next` and `also` there), `next` (what to do now) and `also` (all
-    else that can be done now). What is about the grid `main` is empty where there is none.
+    Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by labels asked), `people` (`name`,
+    `role`, `retired`, assignments `open`, `done`, `skipped`, `withdrawn`, and pairs `decided`), `known_pairs` (only if
+    any: rows of `known_scores`, with `grid`), `rounds`, `adjudications` (by rule, `waiting`, `second_look`: decided
+    before labels changed), `pairs` (each once: `tallies.PairCounts`), `lost_verdicts` (on another label than now),
+    `verdicts_not_due` (open until all labels are in), `judgements` (by origin), `simulated` (None, or a sentence),
+    `notes` (what must be looked at again or waits, and who has nothing to do), `sampled` (only of a drawn grid:
+    `cells`, `of`), `grids` (those planned, as `overview` has them, with `next` and `also`), `next` (what to do now) and
+    `also` (what else). What is about the grid `main` is empty where there is none.
     """
     with study._store.read() as tx:
         facts, origins = runs.study_facts(tx), judgements.n_by_origin(tx)
@@ -230,10 +228,10 @@ def log(study: StudyContext) -> RunLog:
 
 @takes_params
 def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pair: int | None = None) -> RunRecord:
-    """Add a note to the log: something that happened outside of the program, such as that two annotators talked.
+    """Add a note on what happened outside of the program to the log; no release publishes it, as it may be about
+    people.
 
-    It changes nothing else. No release publishes it, as it may be about single people. Raises InputError for an empty
-    note, or one that is too long; UnknownIdError where the grid has no such pair.
+    Raises InputError for an empty note, or one that is too long; UnknownIdError where the grid has no such pair.
     """
     note = note or Note()
     with at_fault("text"):
@@ -255,9 +253,9 @@ def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pai
 def overview(study: StudyContext) -> list[dict[str, Any]]:
     """The study's grids, oldest first, as plain values.
 
-    Keys of each: `name`, `row_name`, `column_name`, `rows`, `columns`, `cells`, and `rounds`: of each its `name`,
-    `role`, whether it `counts` for decisions and was `dealt`, how many assignments are `open`, `done`, `skipped`,
-    `withdrawn`, how many slots are `vacant`, and in open dealing how many of the open ones are `free`.
+    Keys of each: `name`, `row_name`, `column_name`, `rows`, `columns`, `cells`, and `rounds`: `name`, `role`, whether
+    it `counts` and was `dealt`, assignments `open`, `done`, `skipped`, `withdrawn`, slots `vacant`, and in open dealing
+    `free`.
     """
     with study._store.read() as tx:
         return [grid_facts(tx, key.name) for key in grids.for_each_grid(tx)]

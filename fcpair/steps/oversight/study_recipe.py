@@ -25,7 +25,7 @@ from fcpair.params import (
 )
 from fcpair.plans import GridPlan, RoundPlan
 from fcpair.recipe import Recipe, as_toml
-from fcpair.records import GridKey, Role, Round
+from fcpair.records import GridKey, Role
 from fcpair.round_options import DESIGNED
 from fcpair.stages.questions import Closed, OneOf
 from fcpair.stages.questions.labels import read_labels
@@ -78,7 +78,6 @@ def save_recipe(study: StudyContext, recipe: Recipe) -> None:
 
 
 def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield the sections of a recipe: grid id, stage, and the values that the study does not keep yet."""
     grid_ids = {key.name: key.id for key in grids.keys(tx)}
     first_grid_id, sections = next(iter(grid_ids.values())), list[tuple[int, str, dict[str, Any]]]()
     if recipe.setup and recipe.setup.guidelines:
@@ -98,10 +97,10 @@ def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[tuple[int, str, dict[str, 
 
 
 def recipe(study: StudyContext) -> Recipe:
-    """The recipe that the study has come to: the one that was run in it, with whatever was done otherwise since.
+    """The recipe that the study has come to, with whatever was done otherwise; without one, what its settings amount
+    to.
 
-    Of a study that was made without one, what its settings amount to. Raises SettingError for a setting that cannot be
-    used.
+    Raises SettingError for a setting that cannot be used.
     """
     with study._store.read() as tx:
         return _recipe(tx)
@@ -116,10 +115,7 @@ def recipe_text(study: StudyContext) -> str:
 def recipe_text_of(
     tx: Tx, pseudonyms: Mapping[str, str] = MappingProxyType({}), line_numbers: Mapping[int, int] = MappingProxyType({})
 ) -> str:
-    """The recipe as `recipe_text` has it, with `pseudonyms` for people and other numbers for runs.
-
-    Groups of people are in the order of their pseudonyms, which tells nothing of theirs.
-    """
+    """The recipe as `recipe_text` has it, with `pseudonyms`, in whose order groups are, and other numbers for runs."""
     recipe = _recipe(tx)
     if recipe.assign and pseudonyms:
         groups = (
@@ -217,23 +213,26 @@ class Difference(NamedTuple):
 def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -> None:
     """Raise RecipeError with a table of everything in which the study is not what the recipe says.
 
-    What is said of a stage that has not been done is no difference. The options of agreement, partition and evaluation
-    may change, and limits may become tighter; looser only to `loosen`.
+    A stage that has not been done, and options of agreement, partition and evaluation, make no difference, nor do
+    tighter limits, or looser ones with `loosen`.
     """
     with study._store.read() as tx:
         n_built = build_progress.n_built(tx)
         stages = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
         built = [options for options in stages if options is not None and n_built[options.stage]]
-        limits = []  # that the recipe would loosen, and the opt-out that it would end
+        # The overlap that `plan --save` wrote for pairs still to be assigned, limits to be loosened, the opt-out to end.
+        limits, overlap = list[Difference](), settings.of_stage(tx, settings.RECIPE + Assign.stage).get("overlap")
+        is_undecided = recipe.assign and not recipe.assign.overlap and not n_built["assign"]
+        if overlap and is_undecided and runs.runs(tx, Plan.stage):
+            limits.append(Difference(Plan.stage, "overlap", NO_VALUE, _format_value(overlap)))
         for key, limit, own in loosened_limits(tx, recipe.annotate) if recipe.annotate and not loosen else ():
             limit_text = "no limit" if limit is None and key in LIMITS else _format_value(limit)
             limits.append(Difference(Annotate.stage, key, limit_text, _format_value(own)))
         differences = [
             *_setup_differences(tx, recipe.setup),
-            *(difference for options in built for difference in _stage_differences(tx, options)),
-            *_planned_overlap(tx, recipe.assign),
+            *_stage_differences(tx, *built),
             *limits,
-            *_later_differences(tx, recipe),
+            *_stage_differences(tx, recipe.calibration, recipe.adjudicate, recipe.validate),
             *_grid_differences(tx, recipe),
         ]
         if recipe.simulate and (n := judgements.n_by_people(tx)):
@@ -269,16 +268,7 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
         yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))
 
 
-def _planned_overlap(tx: Tx, assign: Assign | None) -> Iterator[Difference]:
-    """The overlap that `plan --save` has written for pairs still to be assigned, where the recipe has none."""
-    if assign is None or assign.overlap or build_progress.n_built(tx)["assign"] or not runs.runs(tx, Plan.stage):
-        return
-    if saved_overlap := settings.of_stage(tx, settings.RECIPE + Assign.stage).get("overlap"):
-        yield Difference(Plan.stage, "overlap", NO_VALUE, _format_value(saved_overlap))
-
-
 def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
-    """Differences between the study's grids and the recipe's plans; a grid that the study lacks is added."""
     grid_ids = {key.name: key.id for key in grids.keys(tx)}
     if recipe.has_main and (MAIN not in grid_ids or is_planned(tx)):
         yield Difference("grid", MAIN, "made of a corpus", "planned" if MAIN in grid_ids else "no such grid")
@@ -299,58 +289,47 @@ def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
     for key in ("rows", "columns"):
         side, saved_side = getattr(plan, key), {"sources": [], **saved_plan[key]}
         if not departures.is_same(saved_side, side_setting(side)):
-            yield Difference(place, key, _format_side(as_params(side)), _format_side(saved_side))
+            shown_sides = ({name: value for name, value in of.items() if value} for of in (as_params(side), saved_side))
+            yield Difference(place, key, *map(_format_value, shown_sides))
     rounds_by_name = {round_.name: round_ for round_ in rounds.answer_rounds(tx)}
-    if (planned_names := [round_.name for round_ in plan.rounds]) != list(rounds_by_name):
+    if (planned_names := [item.name for item in plan.rounds]) != list(rounds_by_name):
         yield Difference(place, "rounds", ", ".join(planned_names), ", ".join(rounds_by_name))
         return
-    for round_ in plan.rounds:
-        yield from _round_differences(place, round_, rounds_by_name[round_.name], counts=round_ is plan.counting)
+    for item in plan.rounds:
+        round_, params = rounds_by_name[item.name], as_params(item)
+        planned_options = {"role": item.answered_by, "form": item.form, "counts": item is plan.counting}
+        planned_options |= {name: params[name] for name in DESIGNED}
+        saved_options = {"role": round_.role.value, "form": round_.form, "counts": round_.counts}
+        saved_options |= round_.options.as_json()
+        for key, planned_value in planned_options.items():
+            if planned_value != saved_options[key]:
+                shown_texts = _format_value(planned_value), _format_value(saved_options[key])
+                if key == "prompt" and item.prompt_file:
+                    shown_texts = f"the text of {item.prompt_file}", "another text"
+                yield Difference(f"{place}, round {item.name}", key, *shown_texts)
     if (plans_validation := bool(plan.validate)) != (has_validation := bool(rounds.validation(tx).ids)):
         yield Difference(place, "validate", _format_value(plans_validation), _format_value(has_validation))
-    yield from _later_differences(tx, plan)
+    yield from _stage_differences(tx, plan.calibration, plan.adjudicate, plan.validate)
 
 
-def _round_differences(place: str, plan: RoundPlan, round_: Round, *, counts: bool) -> Iterator[Difference]:
-    designed = {name: as_params(plan)[name] for name in DESIGNED}
-    planned_options = {"role": plan.answered_by, "form": plan.form, "counts": counts, **designed}
-    saved_options = {"role": round_.role.value, "form": round_.form, "counts": round_.counts}
-    saved_options |= round_.options.as_json()
-    for key, planned_value in planned_options.items():
-        if planned_value != saved_options[key]:
-            shown_texts = _format_value(planned_value), _format_value(saved_options[key])
-            if key == "prompt" and plan.prompt_file:
-                shown_texts = f"the text of {plan.prompt_file}", "another text"
-            yield Difference(f"{place}, round {plan.name}", key, *shown_texts)
-
-
-def _format_side(side: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}: {_format_value(value)}" for key, value in side.items() if value)
-
-
-def _later_differences(tx: Tx, sections: Recipe | GridPlan) -> Iterator[Difference]:
-    """Those of the stages that a recipe has for `main`, and a plan for its grid."""
-    for options in (sections.calibration, sections.adjudicate, sections.validate):
-        yield from _stage_differences(tx, options)
-
-
-def _stage_differences(tx: Tx, options: Any) -> Iterator[Difference]:
-    """Differences of the options from those with which their stage was done, if it was."""
-    if options is None or not (saved_settings := settings.of_stage(tx, options.stage)):
-        return
-    values, shown_values, defaults = as_settings(options), as_params(options), defaults_of(options)
-    for key in result_params(options):
-        value, shown, saved = values[key], shown_values[key], saved_settings.get(key, defaults[key])
-        if isinstance(options, Import) and key == "reader":
-            value, shown, saved = (one or format_of(options.path) for one in (value, shown, saved))
-        if departures.is_same(saved, value) or (key in departures.PEOPLE_PARAMS and value is None):
+def _stage_differences(tx: Tx, *every_options: Any) -> Iterator[Difference]:
+    for options in every_options:
+        if options is None or not (saved_settings := settings.of_stage(tx, options.stage)):  # the stage was not done
             continue
-        if is_file(getattr(options, key)) and isinstance(value, list) and len(value) == len(saved or ()):
-            files = zip(value, shown, saved, strict=True)
-            value, shown, saved = next(file for file in files if not departures.is_same(file[2], file[0]))
-        is_in_place = isinstance(value, dict) and isinstance(saved, dict) and value.get("path", "") == saved.get("path")
-        study_text = "that file with different content" if is_in_place else _format_value(saved)
-        yield Difference(options.stage, key, _format_value(shown), study_text)
+        values, shown_values, defaults = as_settings(options), as_params(options), defaults_of(options)
+        for key in result_params(options):
+            value, shown, saved = values[key], shown_values[key], saved_settings.get(key, defaults[key])
+            if isinstance(options, Import) and key == "reader":
+                value, shown, saved = (reader or format_of(options.path) for reader in (value, shown, saved))
+            if departures.is_same(saved, value) or (key in departures.PEOPLE_PARAMS and value is None):
+                continue
+            if is_file(getattr(options, key)) and isinstance(value, list) and len(value) == len(saved or ()):
+                files = zip(value, shown, saved, strict=True)
+                value, shown, saved = next(file for file in files if not departures.is_same(file[2], file[0]))
+            are_files = isinstance(value, dict) and isinstance(saved, dict)
+            is_in_place = are_files and value.get("path", "") == saved.get("path")
+            study_text = "that file with different content" if is_in_place else _format_value(saved)
+            yield Difference(options.stage, key, _format_value(shown), study_text)
 
 
 def _format_value(value: Any) -> str:
@@ -375,7 +354,6 @@ def _format_choices(question: Closed) -> str:
 
 
 def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: bool) -> Iterator[str]:
-    """Yield the remedies for each kind of difference, a line each."""
     yield "Make the recipe match the study, or make another study from it: `fcpair run RECIPE --study OTHER`."
     yield "`fcpair recipe` prints the recipe that matches the study."
     stages = {difference.stage for difference in differences}

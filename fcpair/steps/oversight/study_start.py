@@ -136,10 +136,9 @@ class StudyStart:
     def save(self, *parts: DraftPart, by: str, seen: int) -> Draft:
         """Keep what a step has settled `by` a person who saw the version `seen`, and what follows from it for others.
 
-        Another table or other columns take back the plan, which rests on them, and another number of people the names.
-
-        Raises ConflictError where the draft was changed since, StageError where the study has been started or an
-        earlier step is missing, InputError where what a part says cannot be done.
+        Another table or columns take back the plan, and another number of people the names. Raises ConflictError where
+        the draft was changed since, StageError for a started study or a missing step, InputError for what cannot be
+        done.
         """
         changes: Any = {part.step: part for part in parts}
         draft = replace(self.draft(), **changes)
@@ -244,9 +243,8 @@ class StudyStart:
         return model_files.is_on_this_machine()
 
     def default_plan(self, draft: Draft) -> PlanDraft | SurveyDraft:
-        """A plan to begin with: FC-CONAN's for a corpus that is large enough, else all HS and all CNs.
-
-        For a survey PBBQ's, everybody being asked of every statement.
+        """A plan to begin with: FC-CONAN's for a large corpus, else all HS and CNs; for a survey PBBQ's, everybody
+        asked all.
         """
         if draft.kind == "survey":
             return SurveyDraft(QUESTIONS, ANSWERS, suggest=SUGGEST)

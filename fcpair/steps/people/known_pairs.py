@@ -46,12 +46,12 @@ def save_qualification(
     known_pairs: int | None = None,
     seed: int = 0,
 ) -> RunRecord:
-    """Set the known pairs that everybody answers before their shard; `assign` gives each person those that are not in
+    """Set the known pairs that everybody answers before their shard, which `assign` gives to those who have them not in
     it.
 
     Raises:
-        InputError: all that is wrong with the table, such as a pair that is not in the grid or has two answers, or a
-            pair that is a control; more `pairs` than it has.
+        InputError: all that is wrong with the table, such as a pair that is not in the grid, has two answers or is a
+            control; more `pairs` than it has.
         StageError: the grid has no pairs yet, they have been assigned, or its round is not one for known pairs.
     """
     return _save(grid, options)
@@ -255,8 +255,7 @@ def known_scores(grid: GridContext) -> list[dict[str, Any]]:
     """Everybody's right answers to known pairs of a grid, by use and in the order in which people came.
 
     Keys: `name`, `retired`, `use` (qualification, controls), `assigned`, `answered`, `skipped`, `right`, `share` of the
-    answers (None where there is none), `low` and `high` (Wilson's interval at 95 %), and `standing` in a qualification:
-    open, passed, waits or let on; empty for controls.
+    answers (or None), `low` and `high` (Wilson's interval at 95 %), and `standing` in a qualification, else empty.
     """
     with grid._store.read() as tx:
         return list(scores(tx))
@@ -283,11 +282,10 @@ Share = tuple[int, int, Ints]
 
 
 def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: bool | None = None) -> dict[str, int]:
-    """Give everybody the known pairs that they should have beside their shard in a round; returns how many, by use.
+    """Give everybody the known pairs, none of their shard, that they should have in a round; returns how many, by use.
 
-    Nobody is given a pair of their shard, so that no answer that counts depends on any of this. Where the round shows
-    one row after the other (`by_row`), so come control pairs. Raises InputError where somebody cannot have enough, if
-    `strict`; else they get what there is.
+    Control pairs come row after row where the round does (`by_row`). Where somebody cannot have enough they get what
+    there is; raises InputError if `strict`.
     """
     if not round_.counts or not has_known_pairs(tx):
         return {}
@@ -310,7 +308,7 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
 
 
 def replace_skipped(tx: Tx, qualification: Round, n_skipped: Mapping[int, int]) -> int:
-    """Replace known pairs that people have skipped, so that a skip neither helps nor costs them; returns how many."""
+    """Replace known pairs that people have skipped, which neither helps nor costs them; returns how many."""
     round_ = rounds.by_name(tx, qualification.options.known_for)
     candidates = [candidate for candidate in open_slots.candidates(tx, round_.role) if candidate.id in n_skipped]
     free_cells = _free_cells(tx, round_, Known.QUALIFICATION, candidates)
@@ -367,7 +365,6 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
 
 
 def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[open_slots.Candidate]) -> list[Ints]:
-    """The known cells that each of these people can be given; what they discussed in a calibration is no test."""
     located = assignments.known_cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
     cell_ids = np.array(sorted(located.values()), np.int64)
     barred = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_)
@@ -382,7 +379,6 @@ def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[open_slo
 
 
 def _give(tx: Tx, round_: Round, known_round: Round, share: Share, *, by_row: bool) -> int:
-    """Give somebody known pairs, as many as are wanted and there are; returns how many."""
     person_id, wanted, free_cells = share
     n = min(wanted, len(free_cells))
     if not n:

@@ -47,7 +47,6 @@ def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
 
 
 def _give_work(tx: Tx, params: dict[str, Any], seed: int = 0, **counts: int) -> RunRecord:
-    """Give out what the change of people in `params` leaves open, and note it."""
     run = note_run(tx, "people", params, counts | reassign_everywhere(tx, seed) | assign_everywhere(tx))
     departures.update_people(tx, run.id)
     return run
@@ -90,7 +89,7 @@ def ensure_active(tx: Tx, role: Role, n: int | None) -> list[Person]:
 def expected_names(tx: Tx, role: Role, n: int | None) -> list[str]:
     """The pseudonyms of those whom `ensure_active` finds or would add, in its order.
 
-    Raises StageError where there are none and no number is given, InputError for a number that cannot be.
+    Raises StageError where nobody is there and no number is given, InputError for a number that cannot be.
     """
     active_people = people.people(tx, role, active=True)
     if active_people:
@@ -181,12 +180,8 @@ def hand_over(
 ) -> RunRecord:
     """Give a person's open work to `to`, as far as they may take it, and the rest to all others in their role.
 
-    With `last`, only so many pairs, those that they would come to last; they keep what is next.
-
-    Raises:
-        UnknownIdError: there is nobody of one of the names.
-        InputError: `last` is no number of pairs that they have open; or `to` cannot take over.
-        StageError: they have no open work.
+    With `last`, only so many pairs, those that they would come to last. Raises UnknownIdError for an unknown name,
+    StageError for no open work, InputError for a `last` that they have not open, or a `to` who cannot take over.
     """
     with study._store.write() as tx:
         person = find_person(tx, name)
@@ -221,9 +216,8 @@ def _n_open(tx: Tx, person_id: int) -> int:
 
 
 def let_on(grid: GridContext, name: str) -> RunRecord:
-    """Let somebody below the pass mark of the qualification begin their shard.
-
-    Raises UnknownIdError where there is nobody of that name, StageError where they are not waiting for that.
+    """Let somebody below the pass mark of the qualification begin; UnknownIdError for no such name, StageError for
+    whoever is not waiting for that.
     """
     with grid._store.write() as tx:
         person = find_person(tx, name)

@@ -49,10 +49,10 @@ def save_terms(
     total_limit: int | None = own(None),
     offline: bool = own(True),
 ) -> RunRecord:
-    """Set the texts, questions and limits for people who answer in the browser.
+    """Set the texts, questions and limits for people who answer in the browser, which a server takes up in half a
+    minute.
 
-    Who has agreed already goes on, unless everybody is to `ask_again`: then they agree before their next pair, and both
-    consents are kept (`Access.terms`). A server takes the terms up by itself, within half a minute.
+    Who has agreed goes on, unless everybody is to `ask_again` before their next pair; both consents are kept then.
 
     Raises:
         InputError: a limit that is looser than the study's, or another opt-out, without `loosen`.
@@ -73,7 +73,6 @@ def save_terms(
 
 
 def _midnight() -> str:
-    """The last midnight where the server is, as the study keeps times."""
     return start_of_day(datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
 
 
@@ -92,10 +91,11 @@ def check_not_looser(tx: Tx, terms: Annotate) -> None:
 
 @dataclass(frozen=True)
 class ReadingAllowance:
-    """The pairs that a person has read since midnight (`today`) and in all (`read`), and how many one may read.
+    """Pairs that a person has read (answered, skipped or decided) since midnight and in all, and how many one may (or
+    None).
 
-    A pair is read when it is answered, skipped or decided; None stands for no limit. `ahead` of those of today are
-    kept with a time that has not come yet, because a clock was wrong; it is counted where it fills the daily limit.
+    `ahead` of those of today have a time that has not come yet, as a clock was wrong; counted where it fills the daily
+    limit.
     """
 
     today: int
@@ -186,10 +186,8 @@ def loosened_limits(tx: Tx, annotate: Annotate) -> Iterator[tuple[str, int | str
 
 
 def guideline_versions(study: StudyContext) -> list[dict[str, Any]]:
-    """Every version of the guidelines, oldest first.
-
-    Keys: `version`, `body`, `at`, `by` (None: as the study was made), and `judgements`, which counts those that were
-    given online while it held; for imported ones nobody knows.
+    """Every version of the guidelines, oldest first: `version`, `body`, `at`, `by` (None: as the study was made), and
+    `judgements` that were given online while it held.
     """
     with study._store.read() as tx:
         return people.guideline_versions(tx)
@@ -197,11 +195,10 @@ def guideline_versions(study: StudyContext) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class GuidelineReader:
-    """The versions of the guidelines that a person has been shown, as far as that is known; None where it is not.
+    """The versions of the guidelines that a person is known to have been shown; None where nobody knows.
 
-    `at_consent` held when they consented, on a page that shows the guidelines; `answered` is the newest under which
-    they have answered on the pages, with `n_answers`. Whoever only opened a page is not noted, nor does a decision
-    note the version.
+    `at_consent` held when they consented; `answered` is the newest under which they have answered on the pages, with
+    `n_answers`. Opening a page, or deciding, notes none.
     """
 
     name: str
@@ -233,15 +230,10 @@ def guideline_readers(study: StudyContext) -> list[GuidelineReader]:
 
 
 def edit_guidelines(study: StudyContext, body: str, *, by: str, seen: int | None = None) -> RunRecord:
-    """Publish a new version of the guidelines; the earlier ones and what rests on them stay.
+    """Publish a new version of the guidelines, `by` a person of the study; earlier ones and what rests on them stay.
 
-    `by` is a person of the study, `seen` the version that was edited; None: not told.
-
-    Raises:
-        ConflictError: another version than `seen` holds by now.
-        UnknownIdError: there is nobody called `by`.
-        InputError: an empty text, or one that is too long.
-        StageError: the text is the one that holds already.
+    Raises ConflictError where another version than the one `seen` (None: not told) holds, UnknownIdError for nobody
+    called `by`, InputError for an empty or too long text, StageError for the text that holds already.
     """
     with study._store.write() as tx:
         if is_blank(body) or "\0" in body:

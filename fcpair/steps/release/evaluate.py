@@ -63,10 +63,9 @@ def run_evaluation(
 ) -> Outcome:
     """Evaluate retrieval systems on the tiers, write runs and figures where asked, and note what was found.
 
-    `functions` are systems of your own by their names, beside `systems`: each is called with the text of an HS and with
-    those of the pool, and returns the latter best first, all or some. The run keeps their names.
-    `runs` and `figures` are folders for TREC runs and for pictures (SVG, PDF and PNG), which are drawn in
-    `figure_style`; without one, as wide as a page, with their captions in them.
+    `functions` are systems of your own by their names: each is called with the text of an HS and with those of the
+    pool, and returns the latter best first, all or some. `runs` and `figures` are folders for TREC runs and for
+    pictures (SVG, PDF, PNG) in `figure_style`; without one, as wide as a page, with their captions.
 
     Raises:
         InputError: no system, an empty tier, a pool that cannot be used, a run that cannot be read.
@@ -233,11 +232,9 @@ def plan_power(
 ) -> PowerPlan:
     """Plan how many HS tell two systems apart by their NDCG@10, as often as wished.
 
-    The standard deviation of the difference over HS is `sd`, or that of the `systems` (else of those that the study
-    evaluates) on its largest tier; of more than two systems it is the greatest, and all pairs count as comparisons.
-
-    Raises:
-        InputError: there are fewer than two systems, they score alike, or no study finds the difference.
+    The standard deviation of the difference is `sd`, or the greatest of the `systems` (else of those that the study
+    evaluates) on its largest tier, all pairs of which are comparisons. Raises InputError for fewer than two systems,
+    two that score alike, or a difference that no study finds.
     """
     options = options or Power()
     if options.sd is not None:

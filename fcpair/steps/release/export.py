@@ -69,10 +69,9 @@ NO_CORPUS = """this study has no corpus: its texts came with the labels. This ma
 class Exports:
     """Writes what a study holds for the tools that people have: every file and folder whole, or not at all.
 
-    Each method leaves a run that says what was written, and returns it. A tier is one of `Tier`, or a name, such as
-    "gold" or one of the study's own. All raise StageError when the study has no labels, and InputError when there
-    is no such tier, it or the pool is empty, or the place cannot be written to: a file may be replaced, a folder that
-    holds something may not. Of the options, each reads what `files.release.exports.EXPORTS` names.
+    Each method returns the run that it leaves. A tier is one of `Tier`, or a name. All raise StageError when the study
+    has no labels, and InputError for an unknown or empty tier, an empty pool, or a place that cannot be written to, as
+    a folder that holds something. `files.release.exports.EXPORTS` names the options that each reads.
     """
 
     def __init__(self, grid: GridContext) -> None:
@@ -169,9 +168,8 @@ class Exports:
         *,
         pool: str = "judged",
     ) -> RunRecord:
-        """Write the corpus, less the HS of a tier and the CNs of the pool, with ids (`remaining_rows`).
-
-        Without a tier all of it is written, which needs no labels. Raises StageError also when the study has no corpus.
+        """Write the corpus, less the HS of a tier (if named) and the CNs of the pool, with ids; StageError where there
+        is none.
         """
         check_suffix(path)
         if without is None and options.pool != Export.pool:
@@ -210,9 +208,9 @@ class Exports:
     ) -> RunRecord:
         """Write what was written in a round, the one that counts if none is named, in a layout of `writings.py`.
 
-        `training` and `hf` make a folder, whose two sides share no row of the grid, and have types as evenly as that
-        allows. `templates` are texts that are templates of items; InputError says what is wrong with them, by cell.
-        Raises StageError also where no text is or was written.
+        `training` and `hf` make a folder, whose two sides share no row, and have types as evenly as that allows;
+        `templates` are templates of items, InputError says what is wrong with them. Raises StageError also where no
+        text was written.
         """
         if layout in FOLDERS:
             check_new_folder(path)
@@ -251,10 +249,7 @@ class Exports:
         return _write(self._grid, path, {"": parscn_table(rows) if layout == "parscn" else rows}, params, counts)
 
     def decisions(self, path: str | Path) -> RunRecord:
-        """Write what was decided, cell by cell, as `answer_tables.decisions_table` has it.
-
-        `Grid.import_outcomes` reads it back, and of a grid of items `fcpair bias score --reader items` scores it.
-        """
+        """Write what was decided, cell by cell; `Grid.import_outcomes` and `bias score --reader items` read it."""
         check_suffix(path)
         with self._grid._store.read() as tx:
             rows = decisions_table(tx, self._grid.grid.name)

@@ -77,10 +77,8 @@ class TierTable(Result):
     """The sizes, balance and labels of the tiers, and the pairs that they grade.
 
     `pairs` has one row per pair with a label: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
-    `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none), `tiers` (a bit for each of
-    `rules`, which `in_tier` reads). `tables` are those of `fcpair partition`: sizes, balance and labels of the tiers,
-    and verdicts by number of labels; they call pairs, HS and CN cells, rows and columns in a planned grid.
-    `n_second_look` pairs of a tier were decided before their labels changed.
+    `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none), `tiers` (a bit for each of `rules`).
+    `heads` are the words of the `tables`. `n_second_look` pairs of a tier were decided before their labels changed.
     """
 
     rules: tuple[TierRule, ...]
@@ -92,7 +90,7 @@ class TierTable(Result):
 
     @cached_property
     def tables(self) -> tuple[pd.DataFrame, ...]:
-        """The tables of `fcpair partition`."""
+        """The tables of `fcpair partition`: sizes, balance and labels of tiers, and verdicts by number of labels."""
         return tuple(tier_tables(self.pairs, self.question, self.rules, self.heads))
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -101,11 +99,10 @@ class TierTable(Result):
         return ({**sizes, **balance, **labels} for sizes, balance, labels in parts)
 
     def pair_frame(self) -> pd.DataFrame:
-        """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`.
+        """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`, and
+        `own_tiers`, if any.
 
-        `label`, `verdict` (valid, not valid) and `tier` (the best of the four) are names; a pair without a label or a
-        tier has None there, one without a verdict an empty text. If the study has tiers of its own, `own_tiers` names
-        those of each pair. `Grid.tier` has the texts, too.
+        `label`, `verdict` (valid, not valid, empty for none) and `tier` (the best of the four) are names, or None.
         """
         return pair_frame(self.pairs, self.question, self.rules)
 
@@ -124,10 +121,7 @@ class TierTable(Result):
 
 
 def derive_tiers(grid: GridContext) -> TierTable:
-    """Derive Diamond, Gold, Silver, Bronze and the study's own tiers from judgements, adjudications and verdicts.
-
-    Raises InputError where no answer of the grid is positive, as of `scale(1,5,1)`: tiers need some that are.
-    """
+    """Derive the tiers from judgements, decisions and verdicts; InputError where no answer of the grid is positive."""
     with grid._store.read() as tx:
         need_labels(tx, "partition")
         tiers = tiers_of(tx, rules_of(grid, tx))
@@ -147,10 +141,7 @@ def note_partition(
     diamond: DiamondRule = own("unanimous"),
     own_tiers: Mapping[str, Any] = own(()),
 ) -> RunRecord:
-    """Derive the tiers, and make these rules the grid's own.
-
-    Raises ConflictError where its rules are no longer those that somebody has `seen` (`digest_params`).
-    """
+    """Derive the tiers, and make these rules the grid's own; ConflictError where those `seen` hold no more."""
     options = options or grid.effective_options(Partition)
     with grid._store.read() as tx:
         need_labels(tx, options.stage)
@@ -230,9 +221,8 @@ def simulated_cells(*answers: pd.DataFrame) -> set[int]:
 def tier_rows(grid: GridContext, tier: Tier | str, *, published: bool = False) -> pd.DataFrame:
     """The pairs of a tier (`Tier.GOLD`, or a name, such as `"gold"` or one of the study's own), by number.
 
-    As `release` writes them, they have texts, label, verdict, each annotator's label and metadata. `published` gives
-    FC-CONAN's column names instead, and raises InputError where the labels are not its three; a last column `simulated`
-    is added there only when something does rest on simulated people.
+    As `release` writes them: texts, label, verdict, each annotator's label, metadata. `published` gives FC-CONAN's
+    column names, raises InputError where the labels are not its three, and has `simulated` only if something is.
     """
     return first_tier_rows(grid, tier, published=published)[0]
 
@@ -276,9 +266,8 @@ def load_tier(
 def release(
     grid: GridContext, tier: Tier | str, path: str | Path, *, published: bool = False, download: bool = False
 ) -> RunRecord:
-    """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash.
-
-    Of a `download`, whose file does not stay where it is, the name alone is noted.
+    """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash, of a `download` its
+    name.
     """
     check_suffix(path)
     with grid._store.read() as tx:
@@ -310,7 +299,7 @@ def empty_tier_message(tier: str) -> str:
 def pool_ids(tx: Tx, tiers: TierTable, pool: str) -> list[int]:
     """The ids of the CNs in the pool, a name in `POOLS` or a file that lists CNs, in candidate order.
 
-    Raises InputError for an empty pool, no such file, a text that is not in the study, a CN that is not in the grid.
+    Raises InputError for an empty pool, no such file, or a text that is not in the study or not in the grid.
     """
     column_ids, path = sides.text_ids(tx, "column", drawn=True), Path(pool)
     pool_cns = set(column_ids)
@@ -340,10 +329,7 @@ NO_LABELS = "the answers in this grid are not labels"
 
 
 def explain(grid: GridContext, number: int) -> Explanation:
-    """Say why a pair is where it is; raises UnknownIdError when there is none of that number.
-
-    The answers of every round are there as people read them, of a form with several questions each with its name.
-    """
+    """Say why a pair is where it is, with answers as people read them; UnknownIdError when no pair has that number."""
     with grid._store.read() as tx:
         cell_id = find_cell(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
