@@ -23,6 +23,7 @@ from fcpair.files.tables import folders
 from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
+from fcpair.stages.questions import Closed
 from fcpair.stages.stats.agreement import compute_agreement, drop_unfit_bins
 from fcpair.steps import release_tables
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
@@ -121,9 +122,7 @@ def load_content(
     log = [run for run in runs.runs(tx) if run.stage != RELEASE and (last_run is None or run.id <= last_run)]
     redaction = release_tables.load_redaction(tx, pseudonyms, log)
     log_lines, line_numbers = release_tables.public_log(tx, log, redaction)
-    tables: list[ReleaseTable] = []
-    agreement: list[dict[str, Any]] = []
-    qrels: dict[str, str] = {}
+    tables, agreement, qrels = list[ReleaseTable](), list[dict[str, Any]](), dict[str, str]()
     scheme, rules, is_answered = {}, {}, False
     for key in grids.for_each_grid(tx):
         grid = release_tables.GridTables(tx, key, pseudonyms, withheld)
@@ -145,17 +144,16 @@ def load_content(
             )
         raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
     # as a tier called `labels` would be
-    names = [table.name for table in tables]
-    n_by_file = Counter(name.casefold() for name in names)
-    if twice := [name for name in names if n_by_file[name.casefold()] > 1]:
+    n_by_file = Counter(table.name.casefold() for table in tables)
+    if twice := [table.name for table in tables if n_by_file[table.name.casefold()] > 1]:
         raise InputError(
             f"two tables of this release would be called `{twice[0]}`; give the tier of that name another one, in the "
             "section `partition.own_tiers` of the recipe"
         )
     tables = tables if texts else [table.without_texts() for table in tables]
     facts = load_facts(tx, name, form, tables, log_lines, agreement, redaction, withheld, has_texts=texts)
-    newest_run = log[-1].id if log else 0
-    hidden = pseudonyms.ids  # of a bare digest names could be guessed, and the number of runs counts acts on people
+    # Of a bare digest names could be guessed, and the number of runs counts acts on people.
+    newest_run, hidden = log[-1].id if log else 0, pseudonyms.ids
     record = {
         "name": name,
         "fcpair": facts.version,
@@ -173,14 +171,14 @@ def load_content(
     rounded = ([float(f"{cell:.12g}") if isinstance(cell, float) else cell for cell in row] for row in values)
     other_files = {
         **({GUIDELINES: guideline_text} if facts.guidelines_version else {}),
-        "scheme.json": _as_json(scheme),
+        "scheme.json": json.dumps(scheme, indent=2, ensure_ascii=False) + "\n",
         "recipe.toml": redaction.clean_toml(recipe_text_of(tx, pseudonyms.by_name, line_numbers)),
         "runs.jsonl": "".join(json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in log_lines),
         **({AGREEMENT: format_csv([AGREEMENT_COLUMNS, *rounded])} if facts.has_agreement else {}),
         **{f"qrels/{tier}.qrels": lines for tier, lines in qrels.items()},
         **({} if texts else {JOIN_SCRIPT: files("fcpair.files.release").joinpath(JOIN_SCRIPT).read_text("utf-8")}),
         FORM_FILE: form.as_toml(),
-        RECORD: _as_json(record),
+        RECORD: json.dumps(record, indent=2, ensure_ascii=False) + "\n",
         **document_texts(facts),
     }
     return facts, other_files, record
@@ -202,10 +200,6 @@ def write_content(facts: ReleaseFacts, texts_by_path: Mapping[str, str], folder:
     return folders.write_sums(folder)
 
 
-def _as_json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
 def load_facts(
     tx: Tx,
     name: str,
@@ -222,17 +216,13 @@ def load_facts(
     with grids.on_first_grid(tx):
         study = runs.study_facts(tx)
         consent = effective_options(tx, Annotate, {}).consent
-    counts: Counter[str] = Counter()  # what was carried over counts once
-    questions: dict[str, str] = {}
-    sources: dict[str, None] = {}
-    notes = []
+    counts, notes = Counter[str](), list[str]()  # what was carried over counts once
+    questions, sources = dict[str, str](), dict[str, None]()
     for key in grids.for_each_grid(tx):
         for round_ in rounds.answer_rounds(tx):
             counts.update(judgements.n_by_origin(tx, round_))
-            if is_planned(tx):
-                questions[f"round {round_.name} of grid {key.name}"] = round_.form
-            else:
-                questions["the labels"] = str(labels_of(tx) or round_.form)
+            subject = f"round {round_.name} of grid {key.name}" if is_planned(tx) else "the labels"
+            questions[subject] = round_.form if is_planned(tx) else str(labels_of(tx) or round_.form)
         counts.update(judgements.current_verdicts(tx, "origin")["origin"])
         for stage in ("import", PLAN):  # whose settings name the files that texts came from
             sources |= dict.fromkeys(_files_in(settings.of_stage(tx, stage), redaction))
@@ -244,11 +234,9 @@ def load_facts(
     newest = {(run["stage"], run["params"].get("grid")): run["counts"] for run in public_log}
     steps = [_counted(stage, grid, n) for (stage, grid), n in newest.items() if stage in MAKING_STAGES]
     guidelines_version, guideline_text = people.current_guidelines(tx)
-
     place = itemgetter("grid", "round", "part")
     defined = {place(row) for row in agreement if row["value"] is not None}  # parts of rounds with a defined figure
-    n_by_role = Counter(person.role for person in people.people(tx))
-    records: dict[str, Any] = {}
+    n_by_role, records = Counter(person.role for person in people.people(tx)), dict[str, Any]()
     for run in runs.runs(tx, "generate"):
         records |= run.params.get("models") or {}
     return ReleaseFacts(
@@ -304,7 +292,8 @@ def _left_out(tx: Tx, withheld: release_tables.Withheld) -> Iterator[str]:
         n_calibrating += sum(_n_answers(tx, round_) for round_ in rounds.calibration_rounds(tx))
         n_known += sum(_n_answers(tx, round_) for round_ in rounds.of_known_pairs(tx))
         for round_ in rounds.answer_rounds(tx):
-            names = [name for name, _ in release_tables.uncounted_questions(round_)]
+            questions = form_of(round_.form).questions if release_tables.is_survey(round_) else ()
+            names = [name for name, question in questions if not isinstance(question, Closed)]  # which no table has
             if names and _n_answers(tx, round_):
                 which = ", ".join(f"`{name}`" for name in names)
                 yield f"What respondents of the grid {key.name} answered to {which} is not counted here"
@@ -328,14 +317,10 @@ def _n_answers(tx: Tx, round_: Round) -> int:
 
 def _files_in(value: Any, redaction: Redaction) -> Iterator[str]:
     """The files that texts came from, each with the beginning of its digest."""
-    if isinstance(value, Mapping):
-        if isinstance(value.get("path"), str) and isinstance(value.get("sha256"), str):
-            yield f"{redaction.clean(PurePath(value['path']).name)} (SHA-256 {value['sha256'][:16]}...)"
-        for item in value.values():
-            yield from _files_in(item, redaction)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _files_in(item, redaction)
+    if isinstance(value, Mapping) and isinstance(value.get("path"), str) and isinstance(value.get("sha256"), str):
+        yield f"{redaction.clean(PurePath(value['path']).name)} (SHA-256 {value['sha256'][:16]}...)"
+    for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _files_in(item, redaction)
 
 
 def _answers_and_decisions(tx: Tx) -> Iterator[str]:

@@ -15,7 +15,7 @@ from fcpair.lazy import pd
 from fcpair.params import MAIN, Annotate, Note, Partition
 from fcpair.records import BY, GridKey, Origin, Role, Round, Rule, RunRecord, Tier
 from fcpair.stages.corpus.text_identity import digest
-from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed, Question
+from fcpair.stages.questions import IRRECONCILABLE, SKIP
 from fcpair.stages.questions.labels import final_names, tier_obstacle
 from fcpair.stages.questions.text_question import Text
 from fcpair.stages.survey import KEPT_COLUMNS, count_respondents, merge_small_cells
@@ -225,14 +225,14 @@ class GridTables:
                 yield self._answers_table(round_, name)
 
     def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
-        rows = answers_table(self._tx, round_).drop(columns=[name for name in EXTRA_COLUMNS if name != "origin"])
+        form, rows = form_of(round_.form), answers_table(self._tx, round_)
+        rows = rows.drop(columns=[name for name in EXTRA_COLUMNS if name != "origin"])
         rows = rows.assign(by=rows["by"].map(self._pseudonyms.replace))
-        written = [question for question, asked in form_of(round_.form).questions if isinstance(asked, Text)]
+        written = [question for question, asked in form.questions if isinstance(asked, Text)]
         columns = [] if grids.side_kinds(self._tx)[1] == _NAME else ["column"]
-        texts = [ROW, *columns, "answered", ORIGINAL, *written]
-        texts = [column for column in texts if column in rows.columns]
+        texts = [column for column in (ROW, *columns, "answered", ORIGINAL, *written) if column in rows.columns]
         about = f"Answers in the round {round_.name} of the grid {self.key.name}: {round_.form}"
-        answers = {name: f"the answer to `{question}`" for name, question in form_of(round_.form).table.items()}
+        answers = {name: f"the answer to `{question}`" for name, question in form.table.items()}
         return ReleaseTable(name, _sorted(rows, "cell", "by"), about, _columns(rows, answers), texts)
 
     def _survey_tables(self, round_: Round, name: str) -> Iterator[ReleaseTable]:
@@ -269,12 +269,6 @@ class GridTables:
 
 def _sorted(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
     return rows.sort_values(list(names), kind="stable").reset_index(drop=True)
-
-
-def uncounted_questions(round_: Round) -> list[tuple[str, Question[Any]]]:
-    """The questions of a survey whose answers no table has, as they cannot be listed."""
-    questions = form_of(round_.form).questions if is_survey(round_) else ()
-    return [(name, question) for name, question in questions if not isinstance(question, Closed)]
 
 
 def _columns(rows: pd.DataFrame, about: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, str]:
@@ -422,11 +416,10 @@ def _join(earlier: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]
 
 def demographic_counts(tx: Tx) -> list[tuple[str, str, int]]:
     """Counts of what people said about themselves: question, answer and number of people, in cells of five or more."""
-    said = [dict(item["demographics"]) for item in people.terms(tx) if item["role"] != Role.MODEL.value]
-    questions = sorted({question for answers in said for question in answers})
-    counts = {question: Counter(answers.get(question) or "(not said)" for answers in said) for question in questions}
+    by_person = [dict(item["demographics"]) for item in people.terms(tx) if item["role"] != Role.MODEL.value]
     return [
         (question, answer, n)
-        for question, by_answer in counts.items()
+        for question in sorted({question for answers in by_person for question in answers})
+        for by_answer in [Counter(answers.get(question) or "(not said)" for answers in by_person)]
         for answer, n in sorted(merge_small_cells(by_answer).items())
     ]

@@ -20,7 +20,7 @@ from fcpair.sentences import join, say, say_number
 from fcpair.stages.assignment.assign import assign_pairs, check_overlap, overlap_counts, shard_order
 from fcpair.stages.assignment.rounds import add_labels, hand_over_slots, n_labels_missing
 from fcpair.steps.assignment import leases
-from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
+from fcpair.steps.assignment.rounds import carry_answers, counted_cells, deal
 from fcpair.steps.base.context import (
     Basis,
     GridContext,
@@ -33,7 +33,7 @@ from fcpair.steps.base.context import (
     save_options,
 )
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
-from fcpair.steps.people import access, known_pairs, reassignment
+from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.people.reassignment import Handover
 from fcpair.steps.rules.tallies import as_ranges, find_cells
@@ -80,11 +80,10 @@ def assign(
     with grid._store.read() as tx:
         check_building(tx, "assign", redo=redo)
         basis = Basis(tx, lambda tx: _load_inputs(tx, options))
-    names, grid_pairs, counted = basis.inputs
+    names, grid_pairs = basis.inputs
     hs, cn = grid_pairs["hs_id"].to_numpy(), grid_pairs["cn_id"].to_numpy()
     index_by_name = {name: i for i, name in enumerate(names)}
-    unknown_names = [name for group in options.annotator_groups for name in group if name not in index_by_name]
-    if unknown_names:
+    if unknown_names := [name for group in options.annotator_groups for name in group if name not in index_by_name]:
         check_distinct_spelling(unknown_names, index_by_name)
         raise InputError(
             f"`{unknown_names[0]}` in a group is not an active annotator; active annotators are "
@@ -113,27 +112,19 @@ def assign(
         basis.check_unmoved(tx)
         begin_building(tx, "assign", redo=redo)
         ids = np.array([annotator.id for annotator in ensure_active(tx, Role.ANNOTATOR, options.annotators)])
-        rows = {
-            "cell_id": grid_pairs["cell_id"].to_numpy()[shards.pair],
-            "person_id": ids[shards.annotator],
-            "position": positions,
-        }
-        assignments.add_assignments(tx, pd.DataFrame({**rows, "status": Status.OPEN.value}), rounds.primary(tx))
-        if access.withdraw_opted_out(tx, ids.tolist()):
-            reassignment.reassign(tx, options.seed)
+        deal(tx, rounds.primary(tx), grid_pairs["cell_id"].to_numpy(), ids, shards, positions, options.seed)
         by_row = options.order == "hs"
         counts |= known_pairs.assign_known_pairs(tx, rounds.primary(tx), strict=True, by_row=by_row)
         run = note_run(tx, options.stage, as_params(options), counts)
         save_options(tx, replace(options, annotators=len(names)), run)
-        carry_answers(tx, rounds.primary(tx), run.id)
-        return with_calibration(run, counted)
+        return carry_answers(tx, rounds.primary(tx), run)
 
 
-def _load_inputs(tx: Tx, options: Assign) -> tuple[list[str], pd.DataFrame, list[int]]:
-    """The names of those to assign to, the pairs to assign, and those that have answers of a calibration instead."""
+def _load_inputs(tx: Tx, options: Assign) -> tuple[list[str], pd.DataFrame]:
+    """The names of those to assign to, and the pairs to assign, less those that have answers of a calibration."""
     counted, grid_pairs = counted_cells(tx, rounds.primary(tx)), cells.cells(tx)
     to_assign = grid_pairs[~grid_pairs["cell_id"].isin(counted)].reset_index(drop=True)
-    return expected_names(tx, Role.ANNOTATOR, options.annotators), to_assign, counted
+    return expected_names(tx, Role.ANNOTATOR, options.annotators), to_assign
 
 
 @takes_params

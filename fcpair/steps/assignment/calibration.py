@@ -15,7 +15,7 @@ from fcpair.round_options import RoundOptions
 from fcpair.sentences import say
 from fcpair.stages.assignment.assign import shard_order
 from fcpair.stages.assignment.rounds import assign_cells
-from fcpair.steps.assignment.rounds import cells_to_assign, n_people_to_add
+from fcpair.steps.assignment.rounds import cells_to_assign, deal, n_people_to_add
 from fcpair.steps.base import init
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.calibration_state import AGAIN, FIRST, STAGE, Phase, load_calibration, need_calibration
@@ -87,10 +87,7 @@ def start_calibration(
         shards = assign_cells(row, column, barred, 0, seed=options.seed, unit="pairs")
         ids = np.array([candidate.id for candidate in candidates])
         position = shard_order(shards.annotator, row[shards.pair], options.seed, "random")
-        columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": position}
-        assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), first)
-        if access.withdraw_opted_out(tx, [person.id for person in persons]):
-            reassignment.reassign(tx, options.seed)
+        deal(tx, first, cell_id, ids, shards, position, options.seed)
         counts = {"pairs": len(batch), "people": len(persons), "assignments": len(shards.pair)}
         run = note_stage_run(tx, options, {"round": target.name, **counts})
         settings.save_settings(tx, STAGE, {"phase": Phase.ANSWER.value}, run.id)

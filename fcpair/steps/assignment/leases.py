@@ -13,7 +13,7 @@ from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
-from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
+from fcpair.steps.assignment.rounds import carry_answers, counted_cells
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.known_pairs import has_known_pairs
@@ -44,12 +44,10 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool) -> RunRec
         if annotators or options.annotators is not None:
             annotators = ensure_active(tx, Role.ANNOTATOR, options.annotators)
         n_slots = _add_free_slots(tx, options, has_begun=False)
-        counted = counted_cells(tx, rounds.primary(tx))
         counts = {"annotators": len(annotators), "free": n_slots, "pairs_by_labels": _n_pairs_by_labels(tx)}
         run = note_run(tx, options.stage, as_params(options), counts)
         save_options(tx, replace(options, annotators=len(annotators) or None), run)
-        carry_answers(tx, rounds.primary(tx), run.id)
-        return with_calibration(run, counted)
+        return carry_answers(tx, rounds.primary(tx), run)
 
 
 def open_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:

@@ -12,7 +12,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.lazy import pd
 from fcpair.params import Calibration
 from fcpair.records import Origin, Role, Round, RunRecord, Status
-from fcpair.stages.assignment.assign import shard_order
+from fcpair.stages.assignment.assign import AssignedPairs, shard_order
 from fcpair.stages.assignment.rounds import (
     assign_cells,
     assign_rows,
@@ -49,7 +49,7 @@ class _RoundInputs(NamedTuple):
 
     `cells` has `cell_id`, `hs_id`, `cn_id`, `batch`, and `source`, a number for where its row is from. `people` are the
     places of those who may have anything, among `names`; `barred`, `(n_cells, n_people)`, says which of them may not
-    have which cell. `counted` are the cells that have answers of a calibration instead.
+    have which cell.
     """
 
     round: Round
@@ -57,7 +57,6 @@ class _RoundInputs(NamedTuple):
     names: list[str]
     people: Ints
     barred: Bools
-    counted: list[int]
 
 
 def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = False) -> RunRecord:
@@ -77,7 +76,7 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
     """
     with grid._store.read() as tx:
         basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, round, redo=redo))
-    round_, grid_cells, _, persons, barred, counted = basis.inputs
+    round_, grid_cells, _, persons, barred = basis.inputs
     text_checks.check_prerequisites(round_)
     cell_id, row, column, batch, source = (grid_cells[name].to_numpy(np.int64) for name in grid_cells)
     options, seed = round_.options, round_.options.seed
@@ -101,10 +100,7 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
         ids = np.array([everybody[index].id for index in persons.tolist()])
         last_positions = assignments.last_positions(tx, round_, ids.tolist())
         positions += np.array([last_positions.get(id_, 0) for id_ in ids.tolist()])[shards.annotator]
-        columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": positions}
-        assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), round_)
-        if access.withdraw_opted_out(tx, ids.tolist()):
-            reassignment.reassign(tx, seed)
+        deal(tx, round_, cell_id, ids, shards, positions, seed)
         counts = {
             "grid": grid.grid.name,
             "round": round_.name,
@@ -116,8 +112,7 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
             **known_pairs.assign_known_pairs(tx, round_, strict=True, by_row=False),
         }
         run = note_run(tx, "assign", {"grid": grid.grid.name, "round": round_.name, **options.as_json()}, counts)
-        carry_answers(tx, round_, run.id)
-        return with_calibration(run, counted)
+        return carry_answers(tx, round_, run)
 
 
 def has_people(tx: Tx, round_: Round) -> bool:
@@ -147,7 +142,7 @@ def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundIn
     batch = batches(row, n_rows, round_.options.seed) if n_rows else np.zeros(len(row), np.int64)
     source = reassignment.row_sources(tx, cell_id) if round_.options.keeps_sources_together else batch
     grid_cells = pairs[["cell_id", "hs_id", "cn_id"]].assign(batch=batch, source=source)
-    return _RoundInputs(round_, grid_cells, names, allowed_people, ineligible[:, allowed_people], counted)
+    return _RoundInputs(round_, grid_cells, names, allowed_people, ineligible[:, allowed_people])
 
 
 def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
@@ -253,12 +248,20 @@ def _counted_answers(tx: Tx, state: CalibrationState) -> pd.DataFrame | None:
     return latest_answers(tx, state, *CARRIED)
 
 
-def carry_answers(tx: Tx, target: Round, run_id: int) -> None:
-    """Carry the answers of a calibration that count over into the round that it was for, with their times and notes."""
+def deal(tx: Tx, round_: Round, cell_id: Ints, ids: Ints, shards: AssignedPairs, position: Ints, seed: int) -> None:
+    """Give people, by `ids`, the cells of their shards; what they have opted out of goes to others."""
+    columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": position}
+    assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), round_)
+    if access.withdraw_opted_out(tx, ids.tolist()):
+        reassignment.reassign(tx, seed)
+
+
+def carry_answers(tx: Tx, target: Round, run: RunRecord) -> RunRecord:
+    """Carry answers of a calibration that count over into the round that it was for; returns the run with a note."""
     state = load_calibration(tx)
     answers = _counted_answers(tx, state) if state and state.target.id == target.id else None
-    if answers is None:
-        return
+    if answers is None or answers.empty:
+        return run
     form, cell_ids = form_of(target.form), answers["cell_id"].tolist()
     values = rounds.answer_values(tx, answers["answer_id"].tolist())
     answers["answer_id"] = answer_numbers(tx, target, form, [form.load(value) for value in values], cell_ids)
@@ -269,16 +272,10 @@ def carry_answers(tx: Tx, target: Round, run_id: int) -> None:
     answers = answers.merge(assigned.rename(columns={"id": "assignment_id"}), on=["cell_id", "person_id"])
     for origin, group in answers.groupby("origin"):
         columns = group[["assignment_id", "answer_id", "note", "seconds", "at"]]
-        judgements.add_judgements(tx, columns.assign(skipped=False, run_id=run_id), Origin(str(origin)))
+        judgements.add_judgements(tx, columns.assign(skipped=False, run_id=run.id), Origin(str(origin)))
     if target.counts and closed_question(form):
         rule_decisions.apply_policy(tx, sorted(set(cell_ids)))
-
-
-def with_calibration(run: RunRecord, cell_ids: list[int]) -> RunRecord:
-    """A run that assigned a round, with a sentence on the pairs of the calibration that count, if there are any."""
-    if not cell_ids:
-        return run
-    note = f"{len(cell_ids):,} pairs have the answers of the calibration that count, so they were not assigned"
+    note = f"{len(set(cell_ids)):,} pairs have the answers of the calibration that count, so they were not assigned"
     return replace(run, notes=(*run.notes, note))
 
 

@@ -220,7 +220,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
         n_built = build_progress.n_built(tx)
         stages = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
         built = [options for options in stages if options is not None and n_built[options.stage]]
-        # The overlap that `plan --save` wrote for pairs still to be assigned, limits to be loosened, the opt-out to end.
+        # The overlap that `plan --save` wrote for pairs to be assigned; limits to be loosened, and an opt-out to end.
         limits, overlap = list[Difference](), settings.of_stage(tx, settings.RECIPE + Assign.stage).get("overlap")
         is_undecided = recipe.assign and not recipe.assign.overlap and not n_built["assign"]
         if overlap and is_undecided and runs.runs(tx, Plan.stage):

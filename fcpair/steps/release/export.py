@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -45,7 +44,7 @@ from fcpair.steps.base.context import (
     scheme_of,
 )
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.release.partition import empty_tier_message, load_tier, pool_ids, tiers_of
+from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -89,9 +88,7 @@ class Exports:
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `grades`."""
         with self._grid._store.read() as tx:
-            derived = _TierExport(self._grid, tx, tier)
-            graded_pairs, _, counts = _grade_pairs(tx, derived, options)
-        params = derived.params("qrels", options)
+            graded_pairs, _, params, counts = _load_grades(self._grid, tx, "qrels", tier, options)
         return _write(self._grid, path, {"": qrels_text(graded_pairs)}, params, counts)
 
     @takes_params
@@ -107,10 +104,8 @@ class Exports:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            derived = _TierExport(self._grid, tx, tier)
-            graded_pairs, cns, counts = _grade_pairs(tx, derived, options)
+            graded_pairs, cns, params, counts = _load_grades(self._grid, tx, "beir", tier, options)
             files = beir_files(graded_pairs, texts.bodies(tx, grids.side_kinds(tx)), cns)
-        params = derived.params("beir", options)
         return _write(self._grid, folder, files, params, {"corpus": len(cns), **counts})
 
     def hf(self, folder: str | Path) -> RunRecord:
@@ -119,9 +114,7 @@ class Exports:
         with self._grid._store.read() as tx:
             rules, study_facts = rules_of(self._grid, tx), runs.study_facts(tx)
             facts = CardFacts(
-                study_facts["title"],
-                study_facts["hs_name"],
-                study_facts["cn_name"],
+                *(study_facts[name] for name in ("title", "hs_name", "cn_name")),
                 scheme_of(tx),
                 tier_rules(rules),
                 simulated_note(judgements.n_by_origin(tx)),
@@ -152,12 +145,12 @@ class Exports:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `training_sets`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            derived = _TierExport(self._grid, tx, tier)
+            tiers, pairs, params = _load_tier(self._grid, tx, kind, tier, options)
             bodies = texts.bodies(tx, grids.side_kinds(tx))
-        pairs = derived.pairs.assign(appropriate=derived.pairs["final"].isin(derived.tiers.question.positive))
+        pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.question.positive))
         sets = training_sets(kind, pairs, bodies, options)
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
-        return _write(self._grid, folder, files, derived.params(kind, options), sets.counts)
+        return _write(self._grid, folder, files, params, sets.counts)
 
     @takes_params
     def corpus(
@@ -182,18 +175,16 @@ class Exports:
                 no_corpus = say("there is no corpus yet; run `fcpair import`")
                 raise StageError(NO_CORPUS if judgements.is_answered(tx) else no_corpus)
             if without is not None:
-                derived = _TierExport(self._grid, tx, without)
-                hs_ids = set(derived.pairs["hs_id"].tolist())
-                cn_ids = set(pool_ids(tx, derived.tiers, options.pool))
+                tiers, pairs, params = _load_tier(self._grid, tx, "corpus", without, options)
+                hs_ids, cn_ids = set(pairs["hs_id"].tolist()), set(pool_ids(tx, tiers, options.pool))
         if without is None:
             return _write(self._grid, path, {"": remaining_rows(rows, (), ())}, {"kind": "corpus"}, {"rows": len(rows)})
         rows_left = remaining_rows(rows, hs_ids, cn_ids)
         if rows_left.empty:
-            raise InputError(
-                f"every row of the corpus has an HS of {derived.tier} or a CN of the pool `{options.pool}`"
-            )
+            tier = params["without"]
+            raise InputError(f"every row of the corpus has an HS of {tier} or a CN of the pool `{options.pool}`")
         counts = {"rows": len(rows_left), "of": len(rows), "without_hs": len(hs_ids), "without_cn": len(cn_ids)}
-        return _write(self._grid, path, {"": rows_left}, derived.params("corpus", options), counts)
+        return _write(self._grid, path, {"": rows_left}, params, counts)
 
     @takes_params
     def texts(
@@ -257,44 +248,38 @@ class Exports:
         return _write(self._grid, path, {"": rows}, {"kind": "decisions"}, {"decisions": len(rows), "by_rule": by_rule})
 
 
-class _TierExport:
-    """The `tier` of a name, with the `tiers` of the grid; raises StageError where there are no labels."""
-
-    def __init__(self, grid: GridContext, tx: Tx, tier: Tier | str) -> None:
-        self._rules = rules_of(grid, tx)
-        self.tier = find_rule(tier_rules(self._rules), tier).tier
-        need_labels(tx, Export.stage)
-        self.tiers = tiers_of(tx, self._rules)
-
-    @cached_property
-    def pairs(self) -> pd.DataFrame:
-        """Its pairs; raises InputError where it has none."""
-        pairs = self.tiers.in_tier(self.tier)
-        if pairs.empty:
-            raise InputError(empty_tier_message(self.tier))
-        return pairs
-
-    def params(self, kind: str, options: Export) -> dict[str, Any]:
-        """The parameters that this kind of export rests on, as its run has them."""
-        tier, read = "without" if kind == "corpus" else "tier", EXPORTS[kind].params
-        return {"kind": kind, tier: self.tier, **{name: getattr(options, name) for name in read}, **self._rules.noted}
+def _load_tier(
+    grid: GridContext, tx: Tx, kind: str, tier: Tier | str, options: Export
+) -> tuple[TierTable, pd.DataFrame, dict[str, Any]]:
+    """The tiers, the pairs of one, and the parameters that this kind of export rests on, as its run has them."""
+    rules = rules_of(grid, tx)
+    name = find_rule(tier_rules(rules), tier).tier
+    need_labels(tx, Export.stage)
+    tiers = tiers_of(tx, rules)
+    pairs = tiers.in_tier(name)
+    if pairs.empty:
+        raise InputError(empty_tier_message(name))
+    params = {name: getattr(options, name) for name in EXPORTS[kind].params}
+    return tiers, pairs, {"kind": kind, "without" if kind == "corpus" else "tier": name, **params, **rules.noted}
 
 
-def _grade_pairs(tx: Tx, derived: _TierExport, options: Export) -> tuple[pd.DataFrame, list[int], dict[str, Any]]:
-    """The graded pairs of a tier, the CNs of the pool, and what the run counts."""
-    pairs, tiers = derived.pairs, derived.tiers
+def _load_grades(
+    grid: GridContext, tx: Tx, kind: str, tier: Tier | str, options: Export
+) -> tuple[pd.DataFrame, list[int], dict[str, Any], dict[str, Any]]:
+    """The graded pairs of a tier, the CNs of the pool, and the parameters and counts of the run."""
+    tiers, pairs, params = _load_tier(grid, tx, kind, tier, options)
     cns = pool_ids(tx, tiers, options.pool)
     graded_pairs = grades(pairs, tiers.question, cns, binary=options.binary)
     if graded_pairs.empty:
-        raise InputError(f"no pair of {derived.tier} has a CN of the pool `{options.pool}`, so nothing was written")
-    n_by_grade = graded_pairs["grade"].value_counts().sort_index()
+        raise InputError(f"no pair of {params['tier']} has a CN of the pool `{options.pool}`, so nothing was written")
+    n_by_grade = graded_pairs["grade"].value_counts().sort_index().to_dict()
     counts = {
         "pairs": len(graded_pairs),
         "hs": graded_pairs["hs_id"].nunique(),
         "cn": graded_pairs["cn_id"].nunique(),
-        "grades": {str(grade): n for grade, n in n_by_grade.to_dict().items()},
+        "grades": {str(grade): n for grade, n in n_by_grade.items()},
     }
-    return graded_pairs, cns, counts
+    return graded_pairs, cns, params, counts
 
 
 def _write(

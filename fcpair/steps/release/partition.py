@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from fcpair.files.tables.tabular import check_suffix, plain_rows, write_table
 from fcpair.lazy import pd
 from fcpair.notebook import Result
 from fcpair.params import POOLS, DiamondRule, Partition
-from fcpair.records import TIERS, UNDECIDED, Origin, Round, Rule, RunRecord, Tier
+from fcpair.records import TIERS, UNDECIDED, Origin, Rule, RunRecord, Tier
 from fcpair.sentences import mark, say
 from fcpair.stages.adjudication.adjudicate import combine_verdicts, tally
 from fcpair.stages.adjudication.partition import (
@@ -342,25 +342,36 @@ def explain(grid: GridContext, number: int) -> Explanation:
         reason = (tier_obstacle(question) if question else NO_LABELS) or (
             mark("it was discarded") if is_discarded else no_label_reason
         )
-        if reason or not question:
-            checks = [TierCheck(rule.tier, str(rule), False, (reason,)) for rule in rules]
-        else:
-            of = evidence_of(tx, labels, question)
-            checks = [
-                TierCheck(rule.tier, str(rule), bool(is_in_tier(rule, of)[0]), tuple(failed_demands(of, rule, 0)))
-                for rule in rules
-            ]
+        evidence = None if reason or not question else evidence_of(tx, labels, question)
+        checks = [
+            TierCheck(
+                rule.tier, str(rule), bool(is_in_tier(rule, evidence)[0]), tuple(failed_demands(evidence, rule, 0))
+            )
+            if evidence
+            else TierCheck(rule.tier, str(rule), False, (reason,))
+            for rule in rules
+        ]
         passed = [check.tier for check in checks if check.passed]
         names_without_label = {
             Rule.REOPENED.value: mark("taken back"),
             Rule.REQUESTED.value: mark("waits for a person"),
         }
-        outcomes = []
+        outcomes, answers = list[dict[str, Any]](), list[dict[str, Any]]()
         for row in plain_rows(history):
             code, answer = row.pop("code"), names_without_label.get(row["rule"], mark("discarded"))
             if row["rule"] == Rule.REQUESTED:
                 row["note"] = read_request_note(row["note"])
             outcomes.append({**row, "answer": question[int(code)].name if question and code is not None else answer})
+        rounds_by_name = {round_.name: round_ for round_ in rounds.of_grid(tx)}
+        for row in plain_rows(judgements.answer_history(tx, cell_id)):
+            code, value, round_ = row.pop("code"), row.pop("value"), rounds_by_name[row["round"]]
+            if row.pop("skipped"):
+                answer = mark("withdrawn") if row["withdrawn"] else SKIP
+            else:  # a verdict, or what the form makes of it
+                answer = (
+                    format_answer(form_of(round_.form), value) if round_.checks is None else VERDICT[int(code)].name
+                )
+            answers.append({**row, "answer": answer})
         return Explanation(
             to_public_number(cell_id),
             hs["body"],
@@ -368,7 +379,7 @@ def explain(grid: GridContext, number: int) -> Explanation:
             hs["meta"],
             cn["meta"],
             tuple(plain_rows(sides.neighbours_of(tx, cn["text_id"]))),
-            _with_formatted_answers(plain_rows(judgements.answer_history(tx, cell_id)), rounds.of_grid(tx)),
+            tuple(answers),
             tuple(outcomes),
             next((name for name in TIERS if name in passed), None),
             tuple(checks),
@@ -376,16 +387,3 @@ def explain(grid: GridContext, number: int) -> Explanation:
             bool(rule_decisions.stale_decisions(tx, [cell_id])),
             tuple(name for name in passed if name not in TIERS),
         )
-
-
-def _with_formatted_answers(rows: Iterable[dict[str, Any]], grid_rounds: list[Round]) -> tuple[dict[str, Any], ...]:
-    """Answers as people read them: a verdict in the round that checks, else what its form makes of them."""
-    rounds_by_name, rows_with_answers = {one.name: one for one in grid_rounds}, []
-    for row in rows:
-        code, value, round_ = row.pop("code"), row.pop("value"), rounds_by_name[row["round"]]
-        if row.pop("skipped"):
-            answer = mark("withdrawn") if row["withdrawn"] else SKIP
-        else:
-            answer = format_answer(form_of(round_.form), value) if round_.checks is None else VERDICT[int(code)].name
-        rows_with_answers.append({**row, "answer": answer})
-    return tuple(rows_with_answers)
