@@ -82,9 +82,7 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
     check_plans([plan], {item.name: rounds.primary(tx).form for item in others})
     for path in (path for side in (plan.rows, plan.columns) for path in side.files):
         check_file(path)
-    side_names = (
-        (side.text_kind, name) for side, name in ((plan.rows, plan.row_name), (plan.columns, plan.column_name))
-    )
+    side_names = (plan.rows.text_kind, plan.row_name), (plan.columns.text_kind, plan.column_name)
     if in_place_of_current:
         rounds.remove_all(tx)
         grids.redefine(tx, plan.name, *side_names)
@@ -94,22 +92,13 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
     round_ids = {}
     for item in plan.rounds:
         designed = {name: getattr(item, name) for name in DESIGNED}
-        hides, rewords = _hidden(plan, item), item.name in plan.rewording
-        round_settings = {
-            "counts": item is plan.counting,
-            "options": RoundOptions(**designed, answers_rows=True, hides=hides, rewords_rows=rewords),
-        }
-        round_ids[item.name] = init.add_round(
-            tx, grid_id, item.name, Role(item.answered_by), parse_form(item.form), **round_settings
-        )
+        hides, rewords = "column" if item.name in plan.hiding else None, item.name in plan.rewording
+        options = RoundOptions(**designed, answers_rows=True, hides=hides, rewords_rows=rewords)
+        role, form, counts = Role(item.answered_by), parse_form(item.form), item is plan.counting
+        round_ids[item.name] = init.add_round(tx, grid_id, item.name, role, form, counts=counts, options=options)
     if plan.validate:
-        init.add_checks(
-            tx,
-            grid_id,
-            round_ids[plan.counting.name],
-            label_question(plan.counting),
-            RoundOptions(hides=_hidden(plan, plan.counting)),
-        )
+        options = RoundOptions(hides="column" if plan.counting.name in plan.hiding else None)
+        init.add_checks(tx, grid_id, round_ids[plan.counting.name], label_question(plan.counting), options)
     with grids.on_grid(tx, grid_id):
         run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
         settings.save_settings(tx, PLAN, {name: side_setting(getattr(plan, name)) for _, name in sides.AXES}, run.id)
@@ -117,10 +106,6 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
             settings.save_settings(tx, settings.RECIPE + stage, values, run.id)
     departures.add_recipe_version(tx, run.id)
     return run
-
-
-def _hidden(plan: GridPlan, of: RoundPlan) -> str | None:
-    return "column" if of.name in plan.hiding else None
 
 
 def side_setting(side: SidePlan) -> dict[str, Any]:
@@ -186,8 +171,8 @@ def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, rows: list[Row] | N
 def read_side_file(
     path: Path, column: str, corpus_digests: Container[str] | None, digest: text_digests.Digest
 ) -> list[Row]:
-    """The texts of a file's column: digest, text, language, and the other columns as metadata; InputError with all that
-    is wrong, also for a text that is not among `corpus_digests`.
+    """The texts of a file's column, with language and metadata; InputError with all that is wrong, also outside the
+    corpus.
     """
     table = read_table(path, [column], optional=[LANGUAGE])
     digests = [digest(text) for text in table[column]]
@@ -280,7 +265,14 @@ def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[l
         excluded = have_many_slurs(table[source.text].tolist(), read_lines(source.slurs), source.least_other_words)
         counts["with_slurs"], keep = int((keep & excluded).sum()), keep & ~excluded
     table = table[keep].assign(mark=[digest(text) for text in table[source.text][keep]])
-    table = table.assign(**{GROUP: _groups(source, table)})
+    groups = [""] * len(table)
+    if source.group:
+        groups = [cell.strip() for cell in table[source.group].tolist()]
+    if source.group and source.aliases:  # which say what groups there are
+        aliases = read_aliases(source.aliases)
+        read_groups = aliases.read(table[source.group].tolist(), table[LINE].tolist(), place_of(table))
+        groups = ["; ".join(group) for group in read_groups]
+    table = table.assign(**{GROUP: groups})
     is_repeated = table.duplicated(["mark", GROUP])
     counts["repeated"], table = int(is_repeated.sum()), table[~is_repeated]
     try:
@@ -308,14 +300,3 @@ def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[l
         language = source.language or str(row.get(LANGUAGE, "") or "")
         rows.append((row["mark"], row[source.text], language, metadata))
     return rows, table[LINE].tolist(), counts
-
-
-def _groups(source: Source, table: pd.DataFrame) -> list[str]:
-    """The group of each row; one that is not known is a finding where a table says which there are."""
-    if not source.group:
-        return [""] * len(table)
-    cells = table[source.group].tolist()
-    if not source.aliases:
-        return [cell.strip() for cell in cells]
-    groups = read_aliases(source.aliases).read(cells, table[LINE].tolist(), place_of(table))
-    return ["; ".join(group) for group in groups]

@@ -115,9 +115,7 @@ def release_study(
 def load_content(
     tx: Tx, name: str, form: ReleaseForm, *, seed: int, texts: bool, last_run: int | None = None
 ) -> tuple[ReleaseFacts, dict[str, str], dict[str, Any]]:
-    """Load the facts, other files by their paths, and record of a release, with the log up to a run; StageError for no
-    answers.
-    """
+    """Load the facts, other files by their paths, and record of a release, with the log up to a run."""
     pseudonyms, withheld = release_tables.Pseudonyms(tx, seed), release_tables.load_withheld(tx)
     log = [run for run in runs.runs(tx) if run.stage != RELEASE and (last_run is None or run.id <= last_run)]
     redaction = release_tables.load_redaction(tx, pseudonyms, log)
@@ -364,8 +362,7 @@ class Verification:
 
 
 def verify_release(folder: str | Path, study: StudyContext | None = None) -> Verification:
-    """Find each byte of a release that was changed, each file added or missing, each link, and what a `study` gives
-    otherwise.
+    """Find what was changed, added or missing in a release, and links; and what a `study` gives otherwise now.
 
     Runs after the release are no difference. Raises InputError for no such folder, or another study.
     """
@@ -412,9 +409,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 
 def diff_releases(before: str | Path, after: str | Path) -> ReleaseChanges:
-    """List the pairs that came, went, or changed tier or label between releases, and why; InputError for no sound
-    release.
-    """
+    """List the pairs that came, went, or changed tier or label, and why; InputError for no sound release."""
     places = Path(before), Path(after)
     for folder in places:
         if faults := verify_release(folder).faults:

@@ -135,7 +135,6 @@ class GridTables:
         }
 
     def _tier_tables(self) -> Iterator[ReleaseTable]:
-        """A table for each tier, the widest first, as `fcpair partition --out` writes it."""
         tiers = self.tiers
         if tiers is None:
             return
@@ -162,7 +161,6 @@ class GridTables:
             yield ReleaseTable(name, rows, about, columns, SIDES, metadata, tier=rule.tier, rule=str(rule))
 
     def _evidence_tables(self) -> Iterator[ReleaseTable]:
-        """Tables that tiers rest on: pairs, labels, decisions and verdicts."""
         if self.tiers is None or self._question is None:
             return
         bodies = self._texts.set_index("text_id")["body"].map(digest)
@@ -262,7 +260,6 @@ class GridTables:
         return ReleaseTable(f"{self.prefix}{name}", rows.reset_index(drop=True), about, _columns(rows, about_columns))
 
     def _without_names(self, rows: pd.DataFrame, prefixes: tuple[str, ...]) -> pd.DataFrame:
-        """Rows in whose metadata no person of the study is named."""
         metadata = [name for name in rows.columns if str(name).startswith(prefixes)]
         return rows.assign(**{name: rows[name].map(self._pseudonyms.replace) for name in metadata})
 
@@ -272,7 +269,6 @@ def _sorted(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
 
 
 def _columns(rows: pd.DataFrame, about: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, str]:
-    """Describe each column, first by `about`."""
     known = {**_ABOUT, **about}
     return {str(name): known.get(str(name), "metadata of that name") for name in rows.columns}
 
@@ -320,8 +316,9 @@ def is_survey(round_: Round) -> bool:
 
 
 class Pseudonyms:
-    """Fresh names of a study's people for one seed: the same whenever they are drawn, and known to nobody without the
-    study. Models keep their names. `key` tells which pseudonyms these are; `study_key` which study; `ids` hide numbers.
+    """Fresh names of a study's people for one seed, known to nobody without the study; models keep theirs.
+
+    `key` tells which pseudonyms these are; `study_key` which study; `ids` hide numbers.
     """
 
     def __init__(self, tx: Tx, seed: int) -> None:

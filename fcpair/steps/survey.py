@@ -43,10 +43,7 @@ UNDECLARED = "no question was declared beforehand (`compare` of the section [ann
 
 
 def import_survey(study: StudyContext, plans: Sequence[GridPlan]) -> list[RunRecord]:
-    """Add the grids of a survey, as `survey_plans` has them, and make their cells; all of them, or none.
-
-    Raises InputError for all that is wrong with the file of statements, or a name that another grid has.
-    """
+    """Add the grids of a survey with their cells, or none; InputError for a wrong file or a name that is taken."""
     with study._store.write(bulk=True) as tx:
         return add_survey(tx, plans)
 
@@ -62,9 +59,9 @@ def add_survey(tx: Tx, plans: Sequence[GridPlan], *, in_place: bool = False) -> 
 
 
 def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
-    """Assign every round of a survey's grid, and that of its suggestions, to the respondents that there are.
+    """Assign every round of a survey's grid, and of its suggestions, to the respondents.
 
-    Raises UnknownIdError where there is no such grid, StageError where nobody can answer, or all is assigned.
+    Raises UnknownIdError for no such grid, StageError where nobody can answer, or all is assigned.
     """
     names, rounds_due = (name, suggestions_grid_name(name)), []
     with study._store.read() as tx:
@@ -82,10 +79,8 @@ def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
 def survey_answers(grid: GridContext, by: Sequence[str] = ()) -> Survey:
     """Answers in the round of a grid that counts: a question with two definite answers, yes and no.
 
-    Each label of a question about people in `by` becomes a column, empty for who did not answer it.
-
-    Raises StageError where it asks no such question or nothing was answered, InputError where nobody answered one of
-    `by`.
+    Each question about people in `by` becomes a column, empty for who did not answer it. Raises StageError for another
+    question or no answers, InputError where nobody answered one of `by`.
     """
     with grid._store.read() as tx:
         return survey_of(tx, grid.grid.name, by)
@@ -133,10 +128,9 @@ def _meaning_by_answer(form: object) -> dict[str, str]:
 
 @dataclass(frozen=True, repr=False)
 class GroupsFound(Plotted):
-    """Results about groups of those who answered a `question` of a `round`.
+    """Results about groups of those who answered a `question` of a `round`; `simulated` says how much is made up.
 
-    `exploratory` are those of `by` that were not declared before the first answer, with why. `simulated` says how many
-    answers are made up.
+    `exploratory` are those of `by` that were not declared before the first answer, with why.
     """
 
     round: str
@@ -179,8 +173,7 @@ def compare_groups(
 
     Raises:
         StageError: nothing was answered; or no question is given, and none was declared.
-        InputError: no such question, or one without a list of answers, and what
-            `group_differences.compare_annotator_groups` raises.
+        InputError: no such question, none with a list of answers, and what `compare_annotator_groups` raises.
         UnknownIdError: the grid has no such round.
     """
     with grid._store.read() as tx:
@@ -252,12 +245,8 @@ BIAS = "bias score"
 def item_answers(grid: GridContext, round: str | None = None) -> dict[str, Answers]:
     """Answers to the items of a grid in a round, the one that counts if none is named, by who answered.
 
-    Where the round asks for probabilities these are there as well. A skip is an answer that cannot be read, but for a
-    reply whose likeliest options tie: its probabilities count.
-
-    Raises:
-        StageError: the rows are no items, or nothing was answered.
-        UnknownIdError: no such round.
+    A skip cannot be read, but for a reply whose likeliest options tie: its probabilities, if asked, count. Raises
+    StageError where the rows are no items, or nothing was answered; UnknownIdError for no such round.
     """
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)

@@ -140,10 +140,10 @@ def _get_or_add_rounds(tx: Tx, target: Round, seed: int) -> list[Round]:
 
 
 def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
-    """Close the first answers of the calibration, show where people differ, and let those who do answer once more.
+    """Close the first answers, show where people differ, and let those who do answer once more.
 
-    What is open still is taken back, only if that is wanted (`early`). Raises StageError for no calibration, a
-    discussion that was opened already, or where nobody has answered, or somebody has still to.
+    What is open is taken back only `early`. Raises StageError where there is nothing to discuss, or somebody is to
+    answer.
     """
     with grid._store.write() as tx:
         state = need_calibration(tx)
@@ -194,8 +194,8 @@ def _withdraw_open(tx: Tx, round_: Round, *, early: bool) -> int:
 def close_calibration(grid: GridContext, *, early: bool = False) -> RunRecord:
     """End the calibration: both answers stand, and the pairs of the grid can be assigned.
 
-    What is open still is taken back, only if that is wanted (`early`): then the first answer stands. Raises StageError
-    for no calibration, before its discussion, where it is over, or somebody has still to answer.
+    What is open is taken back only `early`. Raises StageError before its discussion, and where it is over or work is
+    open.
     """
     with grid._store.write() as tx:
         state = need_calibration(tx)

@@ -100,10 +100,7 @@ def _undecided(tx: Tx, pairs: Sequence[int]) -> Ints:
 
 
 def close_open_assignment(grid: GridContext) -> RunRecord:
-    """End open dealing: free slots are taken away, and what people hold is theirs until they skip or leave it.
-
-    Raises StageError where dealing is not open.
-    """
+    """End open dealing: free slots go, and what people hold is theirs; StageError where dealing is not open."""
     with grid._store.write() as tx:
         round_ = rounds.primary(tx)
         if lease_minutes(tx, round_) is None:

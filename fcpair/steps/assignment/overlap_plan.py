@@ -114,10 +114,7 @@ def plan_overlap(
 
 
 def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:
-    """Write the recommended overlap into the study's recipe, for `assign` to take.
-
-    Raises InputError where the plan recommends none, StageError where the pairs have been assigned.
-    """
+    """Write the recommended overlap into the recipe; InputError where there is none, StageError for assigned pairs."""
     if plan.recommended is None:
         raise InputError("the plan recommends no overlap; give the `width` that is wished for")
     with grid._store.write() as tx:

@@ -147,8 +147,8 @@ def _pairs_to_validate(tx: Tx) -> tuple[Ints, int]:
 
 
 def _reopen_lost_verdicts(tx: Tx, pairs: Ints, validators: list[Person], *, blind: bool) -> pd.DataFrame:
-    """Open these pairs again for whoever gave a verdict on a label that is another now, where nobody else is left;
-    returns `cell_id` and `person_id`. Who has seen a label of a pair is not asked blind about it.
+    """Open pairs with a lost verdict again for who gave it, where nobody else is left, but not blind; `cell_id`,
+    `person_id`.
     """
     lost_pairs = np.intersect1d(pairs, judgements.lost_verdicts(tx))
     rows = assignments.assignments(tx, rounds.validation(tx))

@@ -59,7 +59,7 @@ def parse_submitted(tx: Tx, round_id: int, printed: str, cell_id: int, submitted
     if stored_answer:
         return stored_answer
     form = form_of(printed)
-    if not _depends_on_cell(form):
+    if not (form.written_question or form.has_always):
         return to_stored(form, parse_answer(form, submitted))
     contexts = _cell_contexts(tx, rounds.by_id(tx, round_id), form, [cell_id])
     return to_stored(form, parse_answer(form, submitted), contexts.get(cell_id), fold_by(folding(tx)))
@@ -83,13 +83,9 @@ def _cell_contexts(tx: Tx, round_: Round, form: Form, cell_ids: Iterable[int]) -
     """Contents of these cells by id, where answers to the form depend on them; empty elsewhere, and in older rounds."""
     return (
         cells.cell_contents(tx, cell_ids, rewords=round_.options.rewords_rows)
-        if round_.options.answers_rows and _depends_on_cell(form)
+        if round_.options.answers_rows and (form.written_question or form.has_always)
         else {}
     )
-
-
-def _depends_on_cell(form: Form) -> bool:
-    return bool(form.written_question or form.has_always)
 
 
 @lru_cache

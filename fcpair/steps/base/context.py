@@ -134,8 +134,8 @@ def load_opaque_ids(tx: Tx) -> OpaqueIds:
 
 
 def effective_options(tx: Tx, cls: type[Options], overrides: Mapping[str, Any]) -> Options:
-    """The study's own options of a kind, with `overrides`: its recipe's, else those of the stage as done, else
-    defaults. Raises SettingError for what cannot be.
+    """The study's options of a kind, or `overrides`: its recipe's, the stage's as done, or defaults; may raise
+    SettingError.
     """
     return build_options(cls, settings.with_recipe(tx, cls.stage), overrides)  # type: ignore[attr-defined]
 

@@ -92,8 +92,7 @@ class FigureCache:
         extra_marks: Callable[[], Marks] = tuple,
         base_marks: Callable[[], Marks] | None = None,
     ) -> Kept[Made]:
-        """The value as it is now, or an older one that rests; made anew where `extra_marks`, or `base_marks`, are
-        others.
+        """The value as it is now, or an older one that rests, as long as `extra_marks` and `base_marks` are the same.
 
         Raises BusyError where other servers made newer ones each time that this was being made.
         """
@@ -122,8 +121,8 @@ class FigureCache:
     def _count_version(self, name: str, n_before: int) -> int:
         """Count that it was made, and return how often; -1 where another server has made a newer one meanwhile.
 
-        It is not counted in a file, which one server has: whoever writes there keeps all others from it, and a process
-        that only looks gets little time. Where nothing can be written it is shown all the same: nothing changes there.
+        Not in a file, which one server has: whoever writes there keeps all others from it. Where nothing can be written
+        it is shown all the same.
         """
         with self._store.read() as tx:
             if not activity_log.is_counted(tx):

@@ -1,7 +1,6 @@
 """Options of a use case: an object of a params class, keyword arguments by the names of its fields, or the recipe.
 
-A use case writes the keywords out, so that `help`, editors and mypy see them, and reads the object that `takes_params`
-makes. That names, types, defaults and order are those of the class is tested (`tests/steps/base/test_keywords.py`).
+Keywords are written out for `help`, editors and mypy; that they are those of the class is tested (`test_keywords.py`).
 """
 
 from __future__ import annotations
@@ -54,8 +53,8 @@ OF_PLAN: dict[str, type[Any]] = {
 def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **overrides: Any) -> Options:
     """The parameters with which a stage is to be done: `overrides`, else what the recipe says, else defaults.
 
-    Left out is what cannot be beside what is given, the number of people where there are some, and with `more` what is
-    about the first deal. Raises InputError for what is given, SettingError for what the recipe says.
+    Left out is what cannot be beside them, the number of people if some are there, and with `more` what is of the first
+    deal. Raises InputError for what is given, SettingError for what the recipe says.
     """
     with study._store.read() as tx:
         stage: str = cls.stage  # type: ignore[attr-defined]

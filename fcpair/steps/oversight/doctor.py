@@ -91,10 +91,9 @@ class Check(NamedTuple):
 
 
 def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
-    """Say what was changed, lost or added in a study behind fcpair's back, and whether its promises hold; changes
-    nothing.
+    """Say what was changed, lost or added in a study behind fcpair's back, and whether its promises hold.
 
-    The study may be served meanwhile and need not open. Raises StudyError when there is none, or one of another schema.
+    It changes nothing in a study that may be served; raises StudyError when there is none, or one of another schema.
     """
     store = Store.open_to_examine(path)
     if reason := study_checks.unreadable_reason(store):
@@ -332,10 +331,7 @@ CHECKS = (
 
 
 def back_up(place: Place, file: str | Path) -> Path:
-    """Write a consistent copy of a study, which may be served meanwhile, to a new file; returns that.
-
-    Raises StudyError, and leaves no file, where the study is damaged, the file is there, or it cannot be written.
-    """
+    """Write a consistent copy of a study, perhaps served, to a new file, and return that; StudyError leaves no file."""
     backups.back_up(place, Path(file))
     return Path(file)
 

@@ -32,9 +32,7 @@ SUFFIXES: dict[MethodsFormat, str] = {"markdown": ".md", "latex": ".tex"}
 
 @dataclass(frozen=True)
 class Methods:
-    """The paragraphs of a methods section, the references that they cite, and `notes` on the evaluation, without full
-    stops.
-    """
+    """The paragraphs of a methods section, the references that they cite, and `notes` on the evaluation."""
 
     sections: tuple[Section, ...]
     notes: tuple[str, ...] = ()

@@ -246,8 +246,7 @@ CALIBRATING = (Act.START_CALIBRATION, Act.DISCUSS, Act.CLOSE_CALIBRATION)
 class NextStep(NamedTuple):
     """An act that is next in a grid, on `n` cells or answers where these are counted, in the round of `progress`.
 
-    With `n` 0 only a recipe completes the stage. Where it `blocks`, a recipe waits, except for a spot check of its
-    round.
+    With `n` 0 only a recipe completes the stage; where it `blocks`, a recipe waits, but for a spot check of its round.
     """
 
     act: Act

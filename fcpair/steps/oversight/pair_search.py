@@ -231,8 +231,7 @@ def _records(tx: Tx, cell_ids: list[int]) -> Iterator[tuple[Any, ...]]:
 class Standings:
     """Pairs that somebody has answered, ascending, as they stand; all of shape `(n_pairs,)`.
 
-    `verdict` is a `Verdict`, -1 for none; `tiers` a bit for each tier (`memberships`); a decision stands on those
-    `decided`.
+    `verdict` is a `Verdict`, -1 for none; `tiers` a bit for each tier; decisions stand on those `decided`.
     """
 
     cell_id: NDArray[np.int64]

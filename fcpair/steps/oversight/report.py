@@ -96,8 +96,7 @@ def write_report(
 ) -> Path:
     """Write everything about the study into one HTML file, whole or not at all; the same study gives the same bytes.
 
-    The study's own options hold where none are given. Raises InputError for a name that does not end in .html, or no
-    folder.
+    Its own options hold where none are given. Raises InputError for a name that does not end in .html, or no folder.
     """
     if Path(path).suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: expected a name that ends in {' or '.join(SUFFIXES)}")

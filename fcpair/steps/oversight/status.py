@@ -228,8 +228,7 @@ def log(study: StudyContext) -> RunLog:
 
 @takes_params
 def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pair: int | None = None) -> RunRecord:
-    """Add a note on what happened outside of the program to the log; no release publishes it, as it may be about
-    people.
+    """Add a note on what happened outside of the program to the log, which no release publishes.
 
     Raises InputError for an empty note, or one that is too long; UnknownIdError where the grid has no such pair.
     """

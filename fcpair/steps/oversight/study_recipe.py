@@ -97,11 +97,7 @@ def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[tuple[int, str, dict[str, 
 
 
 def recipe(study: StudyContext) -> Recipe:
-    """The recipe that the study has come to, with whatever was done otherwise; without one, what its settings amount
-    to.
-
-    Raises SettingError for a setting that cannot be used.
-    """
+    """The recipe that the study has come to, or what its settings amount to; SettingError for an unusable one."""
     with study._store.read() as tx:
         return _recipe(tx)
 
@@ -213,8 +209,8 @@ class Difference(NamedTuple):
 def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -> None:
     """Raise RecipeError with a table of everything in which the study is not what the recipe says.
 
-    A stage that has not been done, and options of agreement, partition and evaluation, make no difference, nor do
-    tighter limits, or looser ones with `loosen`.
+    Stages not done, options of agreement, partition and evaluation, and tighter limits (looser with `loosen`) do not
+    count.
     """
     with study._store.read() as tx:
         n_built = build_progress.n_built(tx)

@@ -243,9 +243,7 @@ class StudyStart:
         return model_files.is_on_this_machine()
 
     def default_plan(self, draft: Draft) -> PlanDraft | SurveyDraft:
-        """A plan to begin with: FC-CONAN's for a large corpus, else all HS and CNs; for a survey PBBQ's, everybody
-        asked all.
-        """
+        """A plan to begin with: FC-CONAN's for a large corpus, else all HS and CNs; PBBQ's for a survey."""
         if draft.kind == "survey":
             return SurveyDraft(QUESTIONS, ANSWERS, suggest=SUGGEST)
         n_hs = self.preview(draft).n_hs

@@ -71,16 +71,12 @@ class Access:
             return note_run(tx, "people", {"rotate_secret": True}, {"people": len(people.ids_with_token(tx))})
 
     def end_session(self, person_id: int, session: str, lasts_s: float) -> None:
-        """End one session of a person, and every copy of its cookie, which would be too old after `lasts_s` seconds
-        anyway.
-        """
+        """End one session of a person, and every copy of its cookie, which lasts for `lasts_s` seconds."""
         with self._store.write() as tx:
             people.end_session(tx, person_id, session, lasts_s)
 
     def add(self, names: list[str], role: Role) -> dict[str, str]:
-        """Add people as `Study.add_people` does, and invite them, or none: tokens by name, shown this once; InputError
-        as there.
-        """
+        """Add people as `Study.add_people` does, and invite them, or none; their tokens by name, shown this once."""
         with self._store.write() as tx:
             return _issue_tokens(tx, enrol_people(tx, names, role))
 
@@ -94,9 +90,7 @@ class Access:
             return {name: tokens[name] for name in roles}
 
     def invite(self, name: str) -> str:
-        """A new token for a person, shown this once; the one before and its sessions end. Raises what `invite_all`
-        does.
-        """
+        """A new token for a person, which ends the one before and its sessions; raises what `invite_all` does."""
         return self.invite_all([name])[name]
 
     def invite_all(
@@ -173,8 +167,7 @@ class Access:
     def consent(self, person_id: int, demographics: dict[str, str], sentence: str = "") -> None:
         """Note that a person agreed to `sentence`, and what they chose to say about themselves.
 
-        The first consent stands until people are asked again (`Study.save_terms`); what was agreed to and said before
-        is kept.
+        The first consent stands until people are asked again; what was agreed to and said before is kept.
         """
         with self._store.write() as tx:
             if people.is_asked_again(tx, person_id):
@@ -192,8 +185,7 @@ class Access:
             return people.terms(tx)
 
     def forget(self, name: str) -> RunRecord:
-        """Delete what a person said about themselves, texts of theirs that were refused, and once they are retired
-        their opt-outs.
+        """Delete what a person said about themselves, their refused texts, and once they are retired their opt-outs.
 
         Their answers stay, under their pseudonym. Raises UnknownIdError when there is nobody of that name.
         """
@@ -293,8 +285,7 @@ class Access:
             return note_run(tx, "people", {"opt_out": name}, counts)
 
     def spare(self, *, seed: int = 0) -> None:
-        """Give to others what people have open though they opted out of it, as fcpair before 0.4 left it (`a,b` was no
-        topic `a`).
+        """Give to others what people have open though they opted out of it, as fcpair before 0.4 left it.
 
         Called wherever open pairs are about to reach people; where there is nothing to do, nothing is written.
         """
@@ -340,10 +331,10 @@ def _hash_token(token: str) -> str:
 
 
 class LoginThrottle:
-    """Attempts to come in that failed; one that cannot be counted (others write, too many come, the disk is full) is
-    refused.
+    """Attempts to come in that failed; right tokens never come here.
 
-    Else whoever brings that about could go on uncounted. Right tokens never come here.
+    One that cannot be counted, as others write, too many come or the disk is full, is refused, or it would go
+    uncounted.
     """
 
     def __init__(self, store: Store, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -353,8 +344,7 @@ class LoginThrottle:
     def count_failure(self, address: str) -> None:
         """Count an attempt from an address that failed; one that is refused is not counted, and writes nothing.
 
-        Raises TooManyError after MAX_FAILURES from its neighbourhood, or MAX_FAILURES_IN_ALL, in WINDOW_S seconds, or
-        where it cannot be counted now.
+        Raises TooManyError after MAX_FAILURES from its neighbourhood, or MAX_FAILURES_IN_ALL, in WINDOW_S seconds.
         """
         if not self._slots.acquire(blocking=False):
             raise TooManyError(RETRY_S)

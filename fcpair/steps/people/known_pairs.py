@@ -18,7 +18,6 @@ from fcpair.known_pairs import PARAMS, Controls, KnownOptions, KnownPair, Qualif
 from fcpair.params import Assign
 from fcpair.records import Known, Round, RunRecord, Status
 from fcpair.stages.assignment.rounds import merge_controls, n_controls
-from fcpair.stages.questions import Closed
 from fcpair.stages.stats.intervals import wilson_intervals
 from fcpair.steps.base import init
 from fcpair.steps.base.answer_values import closed_question, form_of
@@ -67,7 +66,21 @@ def save_controls(
 
 def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
     with grid._store.write() as tx:
-        question = _check_settable(tx)
+        n_built, round_ = build_progress.n_built(tx), rounds.primary(tx)
+        if not n_built["pair"]:
+            raise StageError("the grid has no pairs yet; run `fcpair pair`, then set those that are known")
+        if n_built["assign"]:  # a calibration may come before or after
+            raise StageError(
+                "pairs have been assigned already, and known pairs are set before that; `fcpair pair --redo` takes the "
+                "assignment back as long as nobody has answered"
+            )
+        question, design = closed_question(form_of(round_.form)), round_.options
+        differs = design.shows_whole_rows or design.rests_on or design.batch or design.once_per_row
+        if question is None or differs or design.models or design.keeps_sources_together:
+            raise StageError(
+                f"round `{round_.name}` cannot have known pairs; they are for rounds in which people answer one closed "
+                "question on one pair after the other, without batches, an earlier round or one pair of each row"
+            )
         explained = isinstance(options, Qualification)
         items, lines = read_known_pairs(options.file, [choice.name for choice in question], explained=explained)
         digest = digester(tx)
@@ -111,27 +124,6 @@ def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
         run = note_stage_run(tx, options, {"pairs": len(known_pairs)})
         settings.save_settings(tx, KNOWN_PAIRS, {options.stage: known_pairs}, run.id)
         return run
-
-
-def _check_settable(tx: Tx) -> Closed:
-    """Return the question of the round that counts; raises StageError where known pairs cannot be set for it now."""
-    n_built = build_progress.n_built(tx)
-    if not n_built["pair"]:
-        raise StageError("the grid has no pairs yet; run `fcpair pair`, then set those that are known")
-    if n_built["assign"]:  # a calibration may come before or after
-        raise StageError(
-            "pairs have been assigned already, and known pairs are set before that; `fcpair pair --redo` takes the "
-            "assignment back as long as nobody has answered"
-        )
-    round_ = rounds.primary(tx)
-    question, options = closed_question(form_of(round_.form)), round_.options
-    differs = options.shows_whole_rows or options.rests_on or options.batch or options.once_per_row
-    if question is None or differs or options.models or options.keeps_sources_together:
-        raise StageError(
-            f"round `{round_.name}` cannot have known pairs; they are for rounds in which people answer one closed "
-            "question on one pair after the other, without batches, an earlier round or one pair of each row"
-        )
-    return question
 
 
 def known_pairs_of(tx: Tx, use: Known) -> list[KnownPair]:
@@ -289,13 +281,10 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
     """
     if not round_.counts or not has_known_pairs(tx):
         return {}
-    loads = assignments.n_active_by_person(tx, round_)
-    if not loads:
-        return {}
+    loads, counts = assignments.n_active_by_person(tx, round_), dict[str, int]()
     if by_row is None:
         by_row = options_as_done(tx, Assign).order == "hs"
-    counts = {}
-    for use in Known:
+    for use in Known if loads else ():
         if known_pairs_of(tx, use):
             # nobody can call a round so
             if not any(earlier.options.known == use for earlier in rounds.of_known_pairs(tx, round_)):
@@ -322,8 +311,7 @@ def assign_everywhere(tx: Tx) -> dict[str, int]:
     """Do so in every grid, as when somebody has come or taken work over."""
     counts = Counter[str]()
     for _ in grids.for_each_grid(tx):
-        if has_known_pairs(tx):
-            counts.update(assign_known_pairs(tx, rounds.primary(tx)))
+        counts.update(assign_known_pairs(tx, rounds.primary(tx)))
     return {name: n for name, n in counts.items() if n}
 
 

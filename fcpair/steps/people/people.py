@@ -87,10 +87,7 @@ def ensure_active(tx: Tx, role: Role, n: int | None) -> list[Person]:
 
 
 def expected_names(tx: Tx, role: Role, n: int | None) -> list[str]:
-    """The pseudonyms of those whom `ensure_active` finds or would add, in its order.
-
-    Raises StageError where nobody is there and no number is given, InputError for a number that cannot be.
-    """
+    """Names that `ensure_active` finds or would add; StageError for no number, InputError for an impossible one."""
     active_people = people.people(tx, role, active=True)
     if active_people:
         if n is not None and n != len(active_people):
@@ -132,8 +129,7 @@ def _how_to_add(role: Role) -> str:
 def change_role(study: StudyContext, name: str, role: Role) -> RunRecord:
     """Give a person without open work another role; who has seen labels cannot come to give any.
 
-    Raises UnknownIdError for no such person, StageError for who has been retired, has open pairs or may have seen
-    labels.
+    Raises UnknownIdError for no such person, StageError for the retired, for open pairs, and who may have seen labels.
     """
     with study._store.write() as tx:
         person = find_person(tx, name)
@@ -216,9 +212,7 @@ def _n_open(tx: Tx, person_id: int) -> int:
 
 
 def let_on(grid: GridContext, name: str) -> RunRecord:
-    """Let somebody below the pass mark of the qualification begin; UnknownIdError for no such name, StageError for
-    whoever is not waiting for that.
-    """
+    """Let somebody below the pass mark begin; UnknownIdError for no such name, StageError for who does not wait."""
     with grid._store.write() as tx:
         person = find_person(tx, name)
         qualification = next(iter(rounds.of_known_pairs(tx, use=Known.QUALIFICATION)), None)

@@ -291,8 +291,7 @@ def list_pilots(grid: GridContext) -> list[Pilot]:
 
 
 def pilot_results(grid: GridContext, round: str | None = None) -> list[dict[str, Any]]:
-    """Results of everybody in the pilot of a round (the one that counts): `name`, `good` texts, `judged`, `wrote`,
-    `passed`.
+    """Results of everybody in the pilot of a round: `name`, `good` texts, `judged`, `wrote`, `passed`.
 
     Raises UnknownIdError for no such round, StageError where it asks for no pilot, or nobody has written in it yet.
     """

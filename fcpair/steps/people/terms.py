@@ -195,10 +195,9 @@ def guideline_versions(study: StudyContext) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class GuidelineReader:
-    """The versions of the guidelines that a person is known to have been shown; None where nobody knows.
+    """The versions of the guidelines that a person is known to have been shown, or None.
 
-    `at_consent` held when they consented; `answered` is the newest under which they have answered on the pages, with
-    `n_answers`. Opening a page, or deciding, notes none.
+    `at_consent` held when they consented; `answered` is the newest of their `n_answers` on the pages.
     """
 
     name: str

@@ -99,8 +99,8 @@ class TierTable(Result):
         return ({**sizes, **balance, **labels} for sizes, balance, labels in parts)
 
     def pair_frame(self) -> pd.DataFrame:
-        """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`, and
-        `own_tiers`, if any.
+        """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`,
+        `own_tiers`.
 
         `label`, `verdict` (valid, not valid, empty for none) and `tier` (the best of the four) are names, or None.
         """
@@ -266,9 +266,7 @@ def load_tier(
 def release(
     grid: GridContext, tier: Tier | str, path: str | Path, *, published: bool = False, download: bool = False
 ) -> RunRecord:
-    """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash, of a `download` its
-    name.
-    """
+    """Write a tier to a file (.csv, .jsonl, .parquet); note rule, counts and hash, of a `download` only its name."""
     check_suffix(path)
     with grid._store.read() as tx:
         rules = rules_of(grid, tx)
