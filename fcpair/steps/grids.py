@@ -10,20 +10,23 @@ from typing import Any
 import numpy as np
 
 from fcpair.errors import Finding, InputError, StageError, reject
+from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.corpus.crowdcounter import read_crowdcounter
 from fcpair.files.tables.tabular import LINE, check_file, place_of, read_lines, read_table
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.lazy import pd
 from fcpair.param_values import as_params, from_params
-from fcpair.params import Adjudicate, Agree, Calibration, Partition, Validate
+from fcpair.params import MAIN, Adjudicate, Agree, Calibration, Partition, Setup, Validate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE, GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
-from fcpair.stages.assignment.plan import check_plans, label_question
+from fcpair.stages.assignment.plan import VALIDATION_ROUND, check_plans, label_question
 from fcpair.stages.corpus.retrieve import draw_rows, have_many_slurs, labelled_by_majority
 from fcpair.stages.corpus.sample import own_order
-from fcpair.stages.questions import parse_form
-from fcpair.steps.base import departures, init, text_digests
+from fcpair.stages.questions import Closed, Form, parse_form
+from fcpair.stages.questions.labels import VERDICT, read_labels
+from fcpair.steps.base import departures, text_digests
+from fcpair.steps.base.answer_values import add_round
 from fcpair.steps.base.context import (
     PLAN,
     GridContext,
@@ -41,15 +44,49 @@ from fcpair.store import Tx
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, grids, sides, texts
-from fcpair.store.oversight import settings
+from fcpair.store.oversight import runs, settings
 from fcpair.texts.aliases import read_aliases
 
+LABEL, BLIND = "label", f"{VALIDATION_ROUND} blind"
 LANGUAGE = "language"
 SOURCE, GROUP = "source", "group"
 MAX_NAMED = 5  # texts in several groups or sources that are named
 
 Row = tuple[str, str, str, dict[str, str]]
 """A text as the store takes it: digest, body, language, metadata."""
+
+
+def fill_study(tx: Tx, setup: Setup, guidelines: str, *, main: bool = True) -> None:
+    """Write the first rows of a study, and the grid `main` unless it is to have others."""
+    runs.add_study(tx, setup.title, guidelines)
+    if main:
+        add_corpus_grid(tx, MAIN, setup)
+
+
+def add_corpus_grid(tx: Tx, name: str, setup: Setup) -> None:
+    """Add a grid of HS x CN, to be labelled, and validated with the label in sight or without."""
+    _add_rounds(tx, grids.add(tx, name, (HS, setup.hs_name), (CN, setup.cn_name)), setup)
+
+
+def change_setup(tx: Tx, setup: Setup) -> None:
+    """Let the title, the names of the sides and the scheme be those of `setup`, in a study without a corpus."""
+    runs.rename_study(tx, setup.title)
+    grids.change(tx, row_name=setup.hs_name, column_name=setup.cn_name)
+    rounds.remove_all(tx)
+    _add_rounds(tx, grids.current_grid_id(tx), setup)
+
+
+def _add_rounds(tx: Tx, grid_id: int, setup: Setup) -> None:
+    question = read_labels(setup.scheme)
+    label = add_round(tx, grid_id, LABEL, Role.ANNOTATOR, Form((("label", question),)), counts=True)
+    _add_checks(tx, grid_id, label, question)
+
+
+def _add_checks(tx: Tx, grid_id: int, round_id: int, question: Closed, options: RoundOptions | None = None) -> None:
+    """Add the rounds that check what was decided on the answers of another, which asks `question`: not blind, blind."""
+    common: dict[str, Any] = {"role": Role.VALIDATOR, "checks": round_id, "options": options}
+    add_round(tx, grid_id, VALIDATION_ROUND, form=Form((("verdict", VERDICT),)), **common)
+    add_round(tx, grid_id, BLIND, form=Form((("own_label", question),)), blind=True, **common)
 
 
 @takes_params
@@ -95,10 +132,10 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
         hides, rewords = "column" if item.name in plan.hiding else None, item.name in plan.rewording
         options = RoundOptions(**designed, answers_rows=True, hides=hides, rewords_rows=rewords)
         role, form, counts = Role(item.answered_by), parse_form(item.form), item is plan.counting
-        round_ids[item.name] = init.add_round(tx, grid_id, item.name, role, form, counts=counts, options=options)
+        round_ids[item.name] = add_round(tx, grid_id, item.name, role, form, counts=counts, options=options)
     if plan.validate:
         options = RoundOptions(hides="column" if plan.counting.name in plan.hiding else None)
-        init.add_checks(tx, grid_id, round_ids[plan.counting.name], label_question(plan.counting), options)
+        _add_checks(tx, grid_id, round_ids[plan.counting.name], label_question(plan.counting), options)
     with grids.on_grid(tx, grid_id):
         run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
         settings.save_settings(tx, PLAN, {name: side_setting(getattr(plan, name)) for _, name in sides.AXES}, run.id)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         work_queue,
     )
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
-    from fcpair.steps.base import context, init, keywords, text_digests
+    from fcpair.steps.base import context, keywords, text_digests
     from fcpair.steps.oversight import (
         dashboard,
         doctor,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         study_recipe,
         study_start,
     )
-    from fcpair.steps.people import access, known_pairs, people, reassignment, terms
+    from fcpair.steps.people import access, known_pairs, people, reassignment
     from fcpair.steps.release import evaluate, export, partition
     from fcpair.steps.rules import rule_decisions, tallies, text_checks, wording
 

@@ -28,7 +28,7 @@ from fcpair.steps.adjudication.case_queues import (
     split_route,
 )
 from fcpair.steps.base.context import GridContext, effective_options, find_cell, load_opaque_ids, scheme_of
-from fcpair.steps.people.terms import ReadingAllowance, check_reading_limit, n_readable, reading_allowance
+from fcpair.steps.people.people import ReadingAllowance, check_reading_limit, n_readable, reading_allowance
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.permissions import NOT_SHOWN
 from fcpair.store import Tx, adjudications, disputes, people

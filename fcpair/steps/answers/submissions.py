@@ -18,7 +18,7 @@ from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.opaque_ids import OpaqueIds
 from fcpair.steps.people import known_pairs, reassignment
-from fcpair.steps.people.terms import has_limit, limit_reached
+from fcpair.steps.people.people import has_limit, limit_reached
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
 from fcpair.store import Tx
 from fcpair.store.answers import refused_texts, task_queries

@@ -16,8 +16,7 @@ from fcpair.sentences import say
 from fcpair.stages.assignment.assign import shard_order
 from fcpair.stages.assignment.rounds import assign_cells
 from fcpair.steps.assignment.rounds import cells_to_assign, deal, n_people_to_add
-from fcpair.steps.base import init
-from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.answer_values import add_round, form_of
 from fcpair.steps.base.calibration_state import AGAIN, FIRST, STAGE, Phase, load_calibration, need_calibration
 from fcpair.steps.base.context import GridContext, is_planned, note_run, note_stage_run
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
@@ -135,7 +134,7 @@ def _get_or_add_rounds(tx: Tx, target: Round, seed: int) -> list[Round]:
         options = RoundOptions(
             answers=0, after=target.options.rests_on, calibrates=target.name, again=name == AGAIN, seed=seed, **same
         )
-        init.add_round(tx, target.grid_id, name, target.role, form_of(target.form), options=options)
+        add_round(tx, target.grid_id, name, target.role, form_of(target.form), options=options)
     return rounds.calibration_rounds(tx)
 
 

@@ -1,4 +1,4 @@
-"""Answers on their way into the study and back: as clients send them, as a form takes them, as a round keeps them."""
+"""Rounds with the answers that they can have; and answers as clients send them, a form takes and a round keeps them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from fcpair.errors import InputError
-from fcpair.records import Round
+from fcpair.records import Role, Round
 from fcpair.stages.corpus.text_identity import digest, fold_by
 from fcpair.stages.questions import NO_CODE, SKIP, Closed, Form, parse_form
 from fcpair.stages.questions.form import Answer
@@ -127,3 +127,10 @@ def to_stored(
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **round_options: Any) -> int:
+    """Add a round of a grid, as `rounds.add` takes it, with the answers that its form can have; returns its id."""
+    question = closed_question(form)
+    possible = (to_stored(form, {form.questions[0][0]: code}) for code in (question.codes if question else ()))
+    return rounds.add(tx, grid_id, name, role, str(form), possible, **round_options)

@@ -25,7 +25,8 @@ from fcpair.steps.base.context import GridContext, StudyContext, effective_optio
 from fcpair.steps.base.keywords import matches_saved_options
 from fcpair.steps.oversight import study_recipe
 from fcpair.steps.oversight.next_steps import CALIBRATING, Act, NextStep, next_steps
-from fcpair.steps.people import known_pairs, terms
+from fcpair.steps.people import known_pairs
+from fcpair.steps.people.people import save_terms
 from fcpair.steps.release import evaluate, partition
 from fcpair.steps.rules import wording
 from fcpair.store import Tx
@@ -117,7 +118,7 @@ def _changed_study_options(tx: Tx, recipe: Recipe) -> Iterator[Stage]:
     """Yield what a recipe says of the pages of people who answer, where the study has it otherwise."""
     if recipe.annotate and not matches_saved_options(tx, recipe.annotate):
         # `check_recipe` has refused looser limits that nobody meant.
-        yield "annotate", partial(terms.save_terms, loosen=True), recipe.annotate
+        yield "annotate", partial(save_terms, loosen=True), recipe.annotate
     if recipe.words and not matches_saved_options(tx, recipe.words):
         yield "words", wording.save_words, recipe.words
     if recipe.practice and not practice.is_saved(tx, recipe.practice):

@@ -43,7 +43,7 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import OF_PLAN, OF_STUDY, plan_sections
 from fcpair.steps.grids import side_from_setting, side_setting
-from fcpair.steps.people.terms import LIMITS, loosened_limits
+from fcpair.steps.people.people import LIMITS, loosened_limits
 from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds

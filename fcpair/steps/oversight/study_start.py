@@ -57,13 +57,11 @@ from fcpair.start_draft import (
     parts_of,
 )
 from fcpair.steps import survey
-from fcpair.steps.base import init
 from fcpair.steps.base.context import StudyContext, is_planned, note_run
 from fcpair.steps.base.text_digests import folded_digest
-from fcpair.steps.grids import read_side_file
+from fcpair.steps.grids import change_setup, read_side_file
 from fcpair.steps.oversight import recipe_runner, study_recipe, uploaded_table
-from fcpair.steps.people.people import check_n_people, check_pseudonym, enrol_people, find_person
-from fcpair.steps.people.terms import check_guidelines
+from fcpair.steps.people.people import check_guidelines, check_n_people, check_pseudonym, enrol_people, find_person
 from fcpair.store import Tx, people
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends
@@ -408,7 +406,7 @@ def _is_open(tx: Tx) -> bool:
 
 def _set_up(tx: Tx, recipe: Recipe, by: str) -> RunRecord:
     setup = recipe.setup or Setup()
-    init.change_setup(tx, setup)
+    change_setup(tx, setup)
     run = note_run(tx, setup.stage, as_params(setup), {})
     body = setup.guidelines.read_text("utf-8") if setup.guidelines else ""
     if body and body != people.current_guidelines(tx)[1]:

@@ -18,8 +18,7 @@ from fcpair.params import Annotate
 from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Status, Visitor
 from fcpair.steps.base.context import StudyContext, lease_minutes, note_run
 from fcpair.steps.people import known_pairs, reassignment
-from fcpair.steps.people.people import enrol_people, find_person
-from fcpair.steps.people.terms import check_not_looser, loosened_limits
+from fcpair.steps.people.people import check_not_looser, enrol_people, find_person, loosened_limits
 from fcpair.store import Store, Tx, optouts, people
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids

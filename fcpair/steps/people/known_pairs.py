@@ -19,8 +19,7 @@ from fcpair.params import Assign
 from fcpair.records import Known, Round, RunRecord, Status
 from fcpair.stages.assignment.rounds import merge_controls, n_controls
 from fcpair.stages.stats.intervals import wilson_intervals
-from fcpair.steps.base import init
-from fcpair.steps.base.answer_values import closed_question, form_of
+from fcpair.steps.base.answer_values import add_round, closed_question, form_of
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext, StudyContext, note_stage_run, options_as_done
 from fcpair.steps.base.keywords import REQUIRED, takes_params
@@ -289,7 +288,7 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
             # nobody can call a round so
             if not any(earlier.options.known == use for earlier in rounds.of_known_pairs(tx, round_)):
                 options = replace(round_.options, known=str(use), known_for=round_.name)
-                init.add_round(tx, round_.grid_id, f"known:{use}", round_.role, form_of(round_.form), options=options)
+                add_round(tx, round_.grid_id, f"known:{use}", round_.role, form_of(round_.form), options=options)
             known_round = next(earlier for earlier in rounds.of_known_pairs(tx, round_) if earlier.options.known == use)
             shares = _shares(tx, round_, known_round, loads, strict=strict)
             counts[str(use)] = sum(_give(tx, round_, known_round, share, by_row=by_row) for share in shares)

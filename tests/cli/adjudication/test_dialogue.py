@@ -22,7 +22,7 @@ from cli.conftest import At, Fcpair
 from fcpair.errors import LimitError
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
-from fcpair.steps.people import terms
+from fcpair.steps.people.people import save_terms
 from fcpair.study import Study
 
 SECONDS = 30  # before a terminal is given up
@@ -80,7 +80,7 @@ def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Stu
 
 def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    terms.save_terms(waiting.grid(), Annotate(daily_limit=2))
+    save_terms(waiting.grid(), Annotate(daily_limit=2))
     first, second, third, *_ = grid.waiting_pairs()
     result = fcpair("adjudicate", "--adjudicator", "ada", keys="3u113")
     assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}
