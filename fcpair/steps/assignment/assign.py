@@ -89,24 +89,17 @@ def assign(
             f"`{unknown_names[0]}` in a group is not an active annotator; active annotators are "
             f"{', '.join(index_by_name)}"
         )
-    shards = assign_pairs(
-        hs,
-        cn,
-        len(names),
-        options.overlap,
-        [tuple(index_by_name[name] for name in group) for group in options.annotator_groups],
-        seed=options.seed,
-    )
+    groups = [tuple(index_by_name[name] for name in group) for group in options.annotator_groups]
+    shards = assign_pairs(hs, cn, len(names), options.overlap, groups, seed=options.seed)
     positions = shard_order(shards.annotator, hs[shards.pair], options.seed, options.order)
     loads = np.bincount(shards.annotator, minlength=len(names))
+    by_labels = overlap_counts(len(grid_pairs), options.overlap)
     counts = {
         "annotators": len(names),
         "assignments": len(shards.pair),
         "load_min": int(loads.min()),
         "load_max": int(loads.max()),
-        "pairs_by_labels": {
-            str(n): n_pairs for n, n_pairs in overlap_counts(len(grid_pairs), options.overlap).items() if n_pairs
-        },
+        "pairs_by_labels": {str(n): n_pairs for n, n_pairs in by_labels.items() if n_pairs},
     }
     with grid._store.write() as tx:
         basis.check_unmoved(tx)
@@ -226,11 +219,8 @@ def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_
     grid_pairs, ids, round_ = cells.cells(tx), np.array([annotator.id for annotator in annotators]), rounds.primary(tx)
     initial_assignments = assignments.first_assigned(tx, round_)
     existing = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position", "status"]]
-    handed_over = [
-        {**row, "id": -row["replaces"], "status": Status.OPEN.value}
-        for row in handover.rows
-        if row["round_id"] == round_.id
-    ]
+    new_rows = (row for row in handover.rows if row["round_id"] == round_.id)
+    handed_over = [{**row, "id": -row["replaces"], "status": Status.OPEN.value} for row in new_rows]
     foreseen = pd.DataFrame(handed_over, columns=existing.columns).astype(existing.dtypes)
     work: pd.DataFrame = pd.concat([existing, foreseen], ignore_index=True)
     work = work[~work["status"].isin(assignments.RELEASED) & work["person_id"].isin(ids)]
@@ -242,11 +232,10 @@ def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_
     n_done = np.bincount(holder[work["status"] == Status.DONE.value], minlength=len(ids))
     is_late = ~np.isin(ids, initial_assignments["person_id"])
     mean_done = int(n_done[~is_late].mean()) if not is_late.all() else 0
+    initial_rows = np.searchsorted(grid_pairs["cell_id"], initial_assignments["cell_id"])
     state = _AssignmentState(
         pairs=grid_pairs,
-        asked=np.bincount(
-            np.searchsorted(grid_pairs["cell_id"], initial_assignments["cell_id"]), minlength=len(grid_pairs)
-        ),
+        asked=np.bincount(initial_rows, minlength=len(grid_pairs)),
         settled=grid_pairs["cell_id"].isin(adjudications.pairs_decided_by_hand(tx)).to_numpy(),
         people=ids,
         crew=crew,
@@ -329,18 +318,15 @@ def _nothing_to_assign_message(n_unmet: int, state: _AssignmentState) -> str:
             n_unmet,
         )
     n_settled = int((state.settled if state.chosen is None else state.settled & state.chosen).sum())
-    if state.chosen is not None:
-        nothing = say("there is nothing to assign")
-    else:
+    nothing = say("there is nothing to assign")
+    if state.chosen is None:
         nothing = say(
             "there is nothing to assign: every pair already has as many annotators as requested, and everybody has "
             "their share; `--overlap 2:SHARE` asks for more labels"
         )
-    if not n_settled:
-        return nothing
     decided = say_number(
         "the %(n)s pair that somebody has decided gets no further labels",
         "the %(n)s pairs that somebody has decided get no further labels",
         n_settled,
     )
-    return join((nothing, decided), "; ")
+    return join((nothing, decided), "; ") if n_settled else nothing

@@ -82,6 +82,8 @@ class ActRow(NamedTuple):
 
 _NOT_BUILT = mark("The grid is not built yet.")
 _MODELS_ANSWER = mark("Models answer round “%(round)s”.")
+_CALIBRATION = ActRow(_ANSWERING, "", page="/lead/calibration")
+_CONFLICTS = ActRow(_DECIDING, "", button=mark("See the conflicts"), page="/lead/conflicts", role=Role.ADJUDICATOR)
 _WITHOUT_VERDICT = ActRow(
     _VALIDATING,
     mark_plural(
@@ -119,26 +121,20 @@ ACTS = {
         fields=("round",),
         role=Role.ANNOTATOR,
     ),
-    Act.START_CALIBRATION: ActRow(
-        _ANSWERING,
-        mark("People calibrate themselves before pairs are assigned."),
-        "people calibrate themselves first: run `fcpair calibrate start{option}`",
+    Act.START_CALIBRATION: _CALIBRATION._replace(
+        text=mark("People calibrate themselves before pairs are assigned."),
+        main="people calibrate themselves first: run `fcpair calibrate start{option}`",
         button=mark("Start the calibration"),
-        page="/lead/calibration",
     ),
-    Act.DISCUSS: ActRow(
-        _ANSWERING,
-        mark("Everybody has answered the calibration."),
-        "everybody has answered the calibration: run `fcpair calibrate discuss{option}`",
+    Act.DISCUSS: _CALIBRATION._replace(
+        text=mark("Everybody has answered the calibration."),
+        main="everybody has answered the calibration: run `fcpair calibrate discuss{option}`",
         button=mark("Open the discussion"),
-        page="/lead/calibration",
     ),
-    Act.CLOSE_CALIBRATION: ActRow(
-        _ANSWERING,
-        mark("Everybody has answered again."),
-        "everybody has answered again: run `fcpair calibrate close{option}`",
+    Act.CLOSE_CALIBRATION: _CALIBRATION._replace(
+        text=mark("Everybody has answered again."),
+        main="everybody has answered again: run `fcpair calibrate close{option}`",
         button=mark("Close the calibration"),
-        page="/lead/calibration",
     ),
     Act.WAIT: ActRow(
         _ANSWERING,
@@ -181,14 +177,10 @@ ACTS = {
         role=Role.ANNOTATOR,
         adds=True,
     ),
-    Act.DECIDE: ActRow(
-        _DECIDING,
-        mark_plural("%(n)s pair waits for a person's decision.", "%(n)s pairs wait for a person's decision."),
-        "pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`",
-        "cells of grid `{grid}` that wait for a decision: {n:,}; run `fcpair adjudicate {grid_option}`",
-        mark("See the conflicts"),
-        "/lead/conflicts",
-        role=Role.ADJUDICATOR,
+    Act.DECIDE: _CONFLICTS._replace(
+        text=mark_plural("%(n)s pair waits for a person's decision.", "%(n)s pairs wait for a person's decision."),
+        main="pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`",
+        planned="cells of grid `{grid}` that wait for a decision: {n:,}; run `fcpair adjudicate {grid_option}`",
     ),
     Act.APPLY_POLICY: ActRow(
         _DECIDING,
@@ -199,17 +191,14 @@ ACTS = {
         button=mark("Choose the policy"),
         page="/lead/conflicts#adjudicating",
     ),
-    Act.LOOK_AGAIN: ActRow(
-        _DECIDING,
-        mark_plural(
+    Act.LOOK_AGAIN: _CONFLICTS._replace(
+        text=mark_plural(
             "%(n)s pair waits for a second look, because labels changed.",
             "%(n)s pairs wait for a second look, because labels changed.",
         ),
-        "pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`",
-        "cells of grid `{grid}` decided before their answers changed: {n:,}; run `fcpair adjudicate {grid_option}`",
-        mark("See the conflicts"),
-        "/lead/conflicts",
-        role=Role.ADJUDICATOR,
+        main="pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`",
+        planned="cells of grid `{grid}` decided before their answers changed: {n:,}; run `fcpair adjudicate "
+        "{grid_option}`",
     ),
     Act.ASSIGN_VALIDATION: _WITHOUT_VERDICT._replace(
         main="run `fcpair validate assign`", planned="run `fcpair validate assign {grid_option}`"
