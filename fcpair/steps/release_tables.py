@@ -273,7 +273,6 @@ def _columns(rows: pd.DataFrame, about: Mapping[str, str] = MappingProxyType({})
     return {str(name): known.get(str(name), "metadata of that name") for name in rows.columns}
 
 
-CONTACT = "contact"
 # Stages of which no run is published: each is about single people, or may be.
 _ABOUT_PEOPLE = ("people", DISMISS, Note.stage)
 _BRINGING = (" import", " withdraw")  # the ends of stages whose runs bring or take the answers of a person or a few
@@ -343,7 +342,7 @@ def load_redaction(tx: Tx, pseudonyms: Pseudonyms, runs: list[RunRecord]) -> Red
     """The cleaning for what is published of a study: its people and contacts, also those of earlier terms."""
     with grids.on_first_grid(tx):
         terms = (effective_options(tx, Annotate, {}), options_as_done(tx, Annotate))
-    contacts = {term.contact for term in terms} | {str(run.params.get(CONTACT, "")) for run in runs}
+    contacts = {term.contact for term in terms} | {str(run.params.get("contact", "")) for run in runs}
     words = set(_study_words(tx))  # whoever is called by one, as FC-CONAN's one validator, is not told by it
     names = {name: fresh for name, fresh in pseudonyms.by_name.items() if name not in words}
     models = [text for run in runs for text in (run.params.get("model"), *(run.model or {}).values())]

@@ -19,13 +19,7 @@ from fcpair.records import Round, RunRecord
 from fcpair.stages.answers.replies import parse_probabilities
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.stats.group_differences import Difference, GroupComparison, compare_annotator_groups
-from fcpair.stages.survey import (
-    ANSWERS,
-    STATEMENT,
-    Survey,
-    count_answers,
-    suggestions_grid_name,
-)
+from fcpair.stages.survey import ANSWERS, STATEMENT, Survey, count_answers, suggestions_grid_name
 from fcpair.steps.answers.answer_tables import ROW, answers_table, replies_table, rows_table
 from fcpair.steps.assignment.rounds import assign_round
 from fcpair.steps.base.answer_values import form_of
@@ -38,8 +32,6 @@ from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 from fcpair.values import parse_json
-
-UNDECLARED = "no question was declared beforehand (`compare` of the section [annotate])"
 
 
 def import_survey(study: StudyContext, plans: Sequence[GridPlan]) -> list[RunRecord]:
@@ -200,7 +192,9 @@ def compare_groups_of_round(
     question_name = question or closed[0]
     by = tuple(by) or declared_labels
     if not by:
-        raise StageError(f"{UNDECLARED}; name one, as with `--by Gender`")
+        raise StageError(
+            "no question was declared beforehand (`compare` of the section [annotate]); name one, as with `--by Gender`"
+        )
     answers_by_person = _answers_by_person(tx, by)
     table = answers_table(tx, round_)
     table = table[~table["skipped"]]
@@ -239,7 +233,6 @@ def _answers_by_person(tx: Tx, by: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 _UNKNOWN = (np.nan,) * len(LETTERS)
-BIAS = "bias score"
 
 
 def item_answers(grid: GridContext, round: str | None = None) -> dict[str, Answers]:
@@ -328,10 +321,10 @@ def score_bias(
     params: dict[str, Any] = {"grid": grid.grid.name, "round": round_.name, "role": round_.role.value, "as": scheme}
     if survey:
         params |= {"survey": survey, "question": question, "smooth": smooth}
-    by_name = {}
-    for by, one in scores.scores.items():
-        means = [figure for figure in one.figures if figure.category == MEAN]
-        by_name[by] = {figure.score: figure for figure in means or one.figures}  # its own where there is one category
+    by_name = {  # the means, or the figures themselves where there is one category
+        by: {figure.score: figure for figure in [f for f in one.figures if f.category == MEAN] or one.figures}
+        for by, one in scores.scores.items()
+    }
     counts = {
         "models": len(scores.scores),
         "answers": sum(score.n for score in scores.scores.values()),
@@ -346,5 +339,5 @@ def score_bias(
     if scores.divergences:
         counts["divergence"] = {by: divergence.figures[-1].value for by, divergence in scores.divergences.items()}
     with grid._store.write() as tx:
-        note_run(tx, BIAS, params, counts)
+        note_run(tx, "bias score", params, counts)
     return scores

@@ -22,7 +22,6 @@ from fcpair.store.corpus import cells
 from fcpair.store.oversight import build_progress, settings
 
 LEAST_PAIRS = 2  # with several labels, for the study's own labels to be a pilot
-_OWN_LABELS = Path("<labels of the study>")
 LEAST_MEASURED = 5  # labels whose seconds are known, for their median to count
 
 
@@ -104,7 +103,7 @@ def plan_overlap(
             assigned = AssignedPairs(by_labels, tuple(of_hs), tuple(of_cn))
     if labels is not None:
         try:
-            replace(options, pilot=_OWN_LABELS)
+            replace(options, pilot=Path("<labels of the study>"))
         except InputError as error:
             raise InputError(f"{error}: the study's own labels are the pilot") from None
     if options.pilot:

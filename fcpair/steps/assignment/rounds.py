@@ -23,15 +23,7 @@ from fcpair.stages.assignment.rounds import (
 )
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.calibration_state import CalibrationState, Phase, latest_answers, load_calibration
-from fcpair.steps.base.context import (
-    Basis,
-    GridContext,
-    find_grid,
-    is_planned,
-    need_cells,
-    note_run,
-    options_as_done,
-)
+from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned, need_cells, note_run, options_as_done
 from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.rules import rule_decisions, text_checks

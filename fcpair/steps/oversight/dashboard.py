@@ -72,7 +72,6 @@ class Headlines:
 
 
 Made = TypeVar("Made")
-MINUTE_S = 60
 
 
 def kept(make: Callable[[Any, Tx], Made]) -> Callable[[Any], Made]:
@@ -270,7 +269,7 @@ def _read_acts(tx: Tx) -> activity.Acts:
 
 
 def _minute_marks() -> Marks:
-    return (int(datetime.now(UTC).timestamp() // MINUTE_S),)
+    return (int(datetime.now(UTC).timestamp() // 60),)
 
 
 SKIPPED = -2  # in the place of a choice

@@ -51,13 +51,7 @@ from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.tallies import round_progress
-from fcpair.steps.survey import (
-    answers_to_grid_items,
-    compare_groups_of_round,
-    declared_questions,
-    is_survey,
-    survey_of,
-)
+from fcpair.steps.survey import answers_to_grid_items, compare_groups_of_round, declared_questions, is_survey, survey_of
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds

@@ -58,9 +58,7 @@ IMPORTED_NOTE = "# The pairs and their labels were imported from {}: `fcpair lab
 FRAME_NOTE = "# The corpus was imported from a data frame; write it to a file, and name that as `path` of [import]."
 EXTRA_LABELS_NOTE = "`fcpair assign --more --pairs-file FILE`, which asked for one label more of"
 REQUESTS_NOTE = "`fcpair adjudicate --request FILE`, which had a person decide"
-PAIRS_NOTE = "# A recipe does not hold {} the pairs {} (run {})."
 LONGEST_LIST = 600  # characters of a list of pairs
-EDITED_NOTE = "# The guidelines are version {}, which the study keeps; {}."
 
 
 def save_recipe(study: StudyContext, recipe: Recipe) -> None:
@@ -123,8 +121,8 @@ def recipe_text_of(
 
 
 def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
-    recipe_version = departures.recipe_version(tx)
-    yield f"# The recipe of this study, version {recipe_version}." if recipe_version else NO_RECIPE_NOTE
+    version = departures.recipe_version(tx)
+    yield f"# The recipe of this study, version {version}." if version else NO_RECIPE_NOTE
     first_grid = grids.keys(tx)[0]
     with grids.on_grid(tx, first_grid.id):
         if file := _published_labels_file(tx):
@@ -139,11 +137,13 @@ def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
         ):
             if run.stage == stage and (pairs := run.params.get(name)):
                 listed = pairs if len(pairs) <= LONGEST_LIST else "that `fcpair log --format json` lists"
-                remark = PAIRS_NOTE.format(note, listed, line_numbers.get(run.id, run.id))
+                number = line_numbers.get(run.id, run.id)
+                remark = f"# A recipe does not hold {note} the pairs {listed} (run {number})."
                 yield textwrap.fill(remark, 116, subsequent_indent="# ")
     guidelines_version, body = people.current_guidelines(tx)
     if body and (path is None or not path.is_file() or path.read_text("utf-8", "replace") != body):
-        yield EDITED_NOTE.format(guidelines_version, f"{path} differs" if path else "no file is known to contain them")
+        why = f"{path} differs" if path else "no file is known to contain them"
+        yield f"# The guidelines are version {guidelines_version}, which the study keeps; {why}."
 
 
 def _published_labels_file(tx: Tx) -> str | None:

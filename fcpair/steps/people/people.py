@@ -234,7 +234,6 @@ def let_on(grid: GridContext, name: str) -> RunRecord:
         return run
 
 
-BEGINNING = ""  # before every time
 LIMITS = ("daily_limit", "total_limit")
 
 
@@ -358,7 +357,7 @@ def reading_allowance(tx: Tx, person_id: int, annotate: Annotate, *, decides: bo
     counts = [task_queries.pairs_read]
     if decides or has_limit(annotate):  # decisions have no index by person, so they are counted only where they matter
         counts.append(disputes.n_pairs_decided)
-    today, read = (sum(count(tx, person_id, since) for count in counts) for since in (_midnight(), BEGINNING))
+    today, read = (sum(count(tx, person_id, since) for count in counts) for since in (_midnight(), ""))
     full = annotate.daily_limit is not None and today >= annotate.daily_limit
     ahead = sum(count(tx, person_id, latest_plausible_time()) for count in counts) if full else 0
     return ReadingAllowance(today, read, annotate.daily_limit, annotate.total_limit, ahead)
