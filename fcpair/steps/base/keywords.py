@@ -79,6 +79,18 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
     return options
 
 
+def by_keywords(study: StudyContext, cls: type[Options], overrides: Mapping[str, Any], *, more: bool) -> Options:
+    """The parameters of a stage of which some are given: those, and for the others what holds where none are given."""
+    if cls not in HELD:
+        return by_recipe(study, cls, more=more, **overrides)
+    with study._store.read() as tx:
+        held = parameters_from_settings(cls, settings.with_recipe(tx, cls.stage))  # type: ignore[attr-defined]
+    try:
+        return with_kept(cls, held, overrides)
+    except InputError:
+        return _combine_options(cls, held, overrides)
+
+
 def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
     """The options that are given, with as much of what is kept as can be beside them."""
     combined, options, n_before = dict(overrides), cls(**overrides), -1
@@ -194,15 +206,8 @@ def takes_params(use_case: UseCase) -> UseCase:
             about = bound[names[0]]  # a study or grid, or what has it
             study = about if isinstance(about, StudyContext) else about._grid
             options: Any
-            if argument.is_own and argument.cls in HELD:
-                with study._store.read() as tx:
-                    held = parameters_from_settings(argument.cls, settings.with_recipe(tx, argument.cls.stage))  # type: ignore[attr-defined]
-                try:
-                    options = with_kept(argument.cls, held, overrides)
-                except InputError:
-                    options = _combine_options(argument.cls, held, overrides)
-            elif argument.is_own:
-                options = by_recipe(study, argument.cls, more=bool(bound.get("more")), **overrides)
+            if argument.is_own:
+                options = by_keywords(study, argument.cls, overrides, more=bool(bound.get("more")))
             elif missing := [name for name in needs if name not in overrides]:
                 known = f"{expected}, or all of {', '.join(needs)}"
                 raise InputError(f"`{missing[0]}` is not given; expected {known}")
