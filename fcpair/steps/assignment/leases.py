@@ -214,7 +214,18 @@ def assign_free_slots(
         with store.write(alone=False) as tx:
             task_queries.hold_people(tx, [requests[index][0].id for index in indices])
             for index in indices:
-                _assign_to_visitor(tx, *requests[index], hold)
+                (visitor, n_target), n_open = requests[index], 0
+                for round_, lease in _open_rounds(tx, visitor):
+                    n_open += task_queries.n_open(tx, visitor.id, round_)
+                    offers, lease_end = _offers(tx, visitor, round_, hold), now(lease)
+                    while n_open < n_target and (allowed := next(offers, [])):
+                        sides = [(slot.row_id, slot.column_id) for slot in allowed]
+                        chosen = choose_slots(sides, *open_slots.texts_met(tx, round_, visitor.id), n_target - n_open)
+                        last_position = assignments.last_positions(tx, round_, [visitor.id]).get(visitor.id, 0)
+                        slots = [allowed[index] for index in chosen]
+                        open_slots.assign_slots(tx, slots, round_, visitor.id, until=lease_end, behind=last_position)
+                        n_open += len(chosen)
+                    open_slots.renew_leases(tx, visitor.id, round_.id, lease_end)
                 task_lists.append(find_tasks(tx, index))
         return task_lists
 
@@ -227,21 +238,6 @@ def renew_leases(tx: Tx, person_id: int, round_id: int) -> None:
     round_ = rounds.primary(tx)
     if round_id in round_.ids and (lease := lease_minutes(tx, round_)) is not None:
         open_slots.renew_leases(tx, person_id, round_id, now(lease))
-
-
-def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> None:
-    n_open = 0
-    for round_, lease in _open_rounds(tx, visitor):
-        n_open += task_queries.n_open(tx, visitor.id, round_)
-        offers, lease_end = _offers(tx, visitor, round_, hold), now(lease)
-        while n_open < n_target and (allowed := next(offers, [])):
-            sides = [(slot.row_id, slot.column_id) for slot in allowed]
-            chosen = choose_slots(sides, *open_slots.texts_met(tx, round_, visitor.id), n_target - n_open)
-            last_position = assignments.last_positions(tx, round_, [visitor.id]).get(visitor.id, 0)
-            slots = [allowed[index] for index in chosen]
-            open_slots.assign_slots(tx, slots, round_, visitor.id, until=lease_end, behind=last_position)
-            n_open += len(chosen)
-        open_slots.renew_leases(tx, visitor.id, round_.id, lease_end)
 
 
 def assign_all_free(tx: Tx, round_: Round, seed: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import Field, dataclass, fields
 from typing import Any, NamedTuple, TypeVar, cast
@@ -134,7 +134,6 @@ def matches_saved_options(tx: Tx, options: Any) -> bool:
 
 
 UseCase = TypeVar("UseCase", bound=Callable[..., Any])
-DOC_WIDTH = 116
 
 
 @dataclass(frozen=True)
@@ -225,23 +224,18 @@ def takes_params(use_case: UseCase) -> UseCase:
         for parameter in signature.parameters.values()
     ]
     call_checked.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    call_checked.__doc__ = _doc_with_arguments(use_case.__doc__ or "", arguments)
-    return cast(UseCase, call_checked)
-
-
-def _doc_with_arguments(doc: str, arguments: Sequence[_ParamsArgument]) -> str:
-    """The docstring with the help of each keyword argument, which stands in the params class alone."""
-    items = [item for argument in arguments for item in argument.items]
-    if not items:
-        return doc
-    own_settings = ["An option that is not given is the grid's own setting, or else its default.", ""]
-    helped = (
-        textwrap.fill(
-            f"{item.name}: {item.metadata['help']}", DOC_WIDTH - 8, initial_indent="    ", subsequent_indent="        "
+    if items := [item for argument in arguments for item in argument.items]:
+        # The help of each keyword argument, which stands in the params class alone.
+        is_any_own = any(argument.is_own for argument in arguments)
+        own_settings = ["An option that is not given is the grid's own setting, or else its default.", ""] * is_any_own
+        helped = (
+            textwrap.fill(
+                f"{item.name}: {item.metadata['help']}", 108, initial_indent="    ", subsequent_indent="        "
+            )
+            for item in items
         )
-        for item in items
-    )
-    lines = [*own_settings * any(argument.is_own for argument in arguments), "Args:", *helped]
-    block = textwrap.indent("\n".join(lines), "    ")
-    text, raises, errors = doc.partition("\n    Raises:\n")
-    return f"{text.rstrip()}\n\n{block}\n{raises}{errors}" if raises else f"{text.rstrip()}\n\n{block}\n    "
+        block = textwrap.indent("\n".join([*own_settings, "Args:", *helped]), "    ")
+        text, raises, errors = (use_case.__doc__ or "").partition("\n    Raises:\n")
+        end = f"\n{raises}{errors}" if raises else "\n    "
+        call_checked.__doc__ = f"{text.rstrip()}\n\n{block}{end}"
+    return cast(UseCase, call_checked)

@@ -111,7 +111,21 @@ def _next_stages(
                 open_round = step.progress.round.name if step.progress else None
                 checks = (_stage_of(tx, later, plan, recipe, progress) for later in steps if later.checks == open_round)
                 return [*islice(filter(None, checks), 1)]
-        return _due_figures(tx, plan, recipe, progress)
+        sections, grid_name = plan or recipe, plan.name if plan else MAIN
+        agree, rules = (  # what the recipe of `main` omits is as it was set
+            options or (None if plan else effective_options(tx, cls, {}))
+            for options, cls in ((sections.agreement, Agree), (sections.partition, Partition))
+        )
+        every_stage: tuple[Stage, ...] = (
+            ("agreement", agreement.note_agreement, agree),
+            ("partition", partition.note_partition, rules),
+            ("evaluate", partial(evaluate.note_evaluation, progress=progress), None if plan else recipe.evaluate),
+        )
+        return [
+            stage
+            for stage in every_stage
+            if stage[2] and (not matches_saved_options(tx, stage[2]) or _is_outdated(tx, stage[0], grid_name))
+        ]
 
 
 def _changed_study_options(tx: Tx, recipe: Recipe) -> Iterator[Stage]:
@@ -205,25 +219,6 @@ def _planned_stage(tx: Tx, step: NextStep, plan: GridPlan, progress: Progress | 
         if not generate.queries_a_service(round_):  # which takes texts away and may cost money: somebody says so first
             return "grid.round", partial(generate.generate, progress=progress), round_.name
     return None
-
-
-def _due_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> list[Stage]:
-    """The figures to be noted once all is answered: those that never were, that are to change, or are outdated."""
-    sections, grid = plan or recipe, plan.name if plan else MAIN
-    agree, rules = (  # what the recipe of `main` omits is as it was set
-        options or (None if plan else effective_options(tx, cls, {}))
-        for options, cls in ((sections.agreement, Agree), (sections.partition, Partition))
-    )
-    stages: tuple[Stage, ...] = (
-        ("agreement", agreement.note_agreement, agree),
-        ("partition", partition.note_partition, rules),
-        ("evaluate", partial(evaluate.note_evaluation, progress=progress), None if plan else recipe.evaluate),
-    )
-    return [
-        stage
-        for stage in stages
-        if stage[2] and (not matches_saved_options(tx, stage[2]) or _is_outdated(tx, stage[0], grid))
-    ]
 
 
 def _is_outdated(tx: Tx, stage: str, grid: str) -> bool:

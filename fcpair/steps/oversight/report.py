@@ -290,6 +290,18 @@ def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, op
             if isinstance(written, Text):
                 lengths = [n for answer in answers if (n := n_words(answer[name] or ""))]  # None where it was not asked
                 texts.append(data.WrittenTexts(name, len(lengths), float(median(lengths)) if lengths else None))
+    model_records: dict[str, Any] = {}
+    for run in runs.runs(tx, "generate"):
+        if (run.params["grid"], run.params["round"]) == (grid, round_.name):
+            model_records |= run.params["models"]
+    figures = []
+    for person in people.people(tx, Role.MODEL):
+        if by_status := counts.get(round_.name, {}).get(person.id):
+            record = model_records.get(person.name, {})
+            n_by_status = (by_status.get(status.value, 0) for status in (Status.DONE, Status.OPEN, Status.SKIPPED))
+            figures.append(
+                data.ModelFigures(person.name, record.get("name", ""), record.get("sha256", ""), *n_by_status)
+            )
     return data.RoundPart(
         name=round_.name,
         role=round_.role,
@@ -298,26 +310,10 @@ def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, op
         dealt=round_progress(tx, round_).dealt,
         choices=tuple(choice.name for choice in question or ()),
         people=() if by_models else people_figures(tx, round_.role, round_, question, counts),
-        models=_model_figures(tx, grid, round_, counts.get(round_.name, {})) if by_models else (),
+        models=tuple(figures) if by_models else (),
         texts=tuple(texts),
         agreement=blocks,
     )
-
-
-def _model_figures(
-    tx: Tx, grid: str, round_: Round, counts_by_person: Mapping[int, Mapping[str, int]]
-) -> tuple[data.ModelFigures, ...]:
-    model_records: dict[str, Any] = {}
-    for run in runs.runs(tx, "generate"):
-        if (run.params["grid"], run.params["round"]) == (grid, round_.name):
-            model_records |= run.params["models"]
-    figures = []
-    for person in people.people(tx, Role.MODEL):
-        if by_status := counts_by_person.get(person.id):
-            record = model_records.get(person.name, {})
-            counts = (by_status.get(status.value, 0) for status in (Status.DONE, Status.OPEN, Status.SKIPPED))
-            figures.append(data.ModelFigures(person.name, record.get("name", ""), record.get("sha256", ""), *counts))
-    return tuple(figures)
 
 
 def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> data.SurveysPart:
