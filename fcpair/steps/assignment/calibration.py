@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from fcpair.errors import InputError, StageError
-from fcpair.lazy import pd
 from fcpair.params import Assign, Calibration, CalibrationCounts
 from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.round_options import RoundOptions
@@ -69,10 +68,8 @@ def start_calibration(
                 number=len(pairs_to_draw),
                 counts=options.counts,
             )
-        drawn = np.random.default_rng([options.seed, options.pairs]).choice(
-            len(pairs_to_draw), options.pairs, replace=False
-        )
-        batch = pairs_to_draw.iloc[np.sort(drawn)]
+        rng = np.random.default_rng([options.seed, options.pairs])
+        batch = pairs_to_draw.iloc[np.sort(rng.choice(len(pairs_to_draw), options.pairs, replace=False))]
         n = n_planned if annotators is not None or not is_planned(tx) else n_people_to_add(tx, target)
         persons = ensure_active(tx, target.role, n)
         if len(persons) < 2:
@@ -157,11 +154,9 @@ def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
         differing = answers[answers.groupby("cell_id")["answer_id"].transform("nunique") > 1]
         active_ids = [person.id for person in people.people(tx, state.first.role, active=True)]
         rows = differing[differing["person_id"].isin(active_ids)][["cell_id", "person_id"]]
-        position = rows.groupby("person_id").cumcount() + 1
         if len(rows):
-            assignments.add_assignments(
-                tx, pd.DataFrame({**rows, "position": position, "status": Status.OPEN.value}), state.again
-            )
+            position = rows.groupby("person_id").cumcount() + 1
+            assignments.add_assignments(tx, rows.assign(position=position, status=Status.OPEN.value), state.again)
             access.withdraw_opted_out(tx, active_ids)
         counts = {
             "pairs": int(answers["cell_id"].nunique()),
@@ -199,11 +194,8 @@ def close_calibration(grid: GridContext, *, early: bool = False) -> RunRecord:
     with grid._store.write() as tx:
         state = need_calibration(tx)
         if state.phase is not Phase.DISCUSS:
-            raise StageError(
-                "the discussion has not been opened; `fcpair calibrate discuss` does that"
-                if state.phase is Phase.ANSWER
-                else "the calibration has been closed already"
-            )
+            not_opened = "the discussion has not been opened; `fcpair calibrate discuss` does that"
+            raise StageError(not_opened if state.phase is Phase.ANSWER else "the calibration has been closed already")
         n_withdrawn = _withdraw_open(tx, state.again, early=early)
         n_again = len(judgements.current_labels(tx, "cell_id", of=state.again))
         counts = {"second_answers": n_again, "withdrawn": n_withdrawn}

@@ -222,7 +222,7 @@ def assign_free_slots(
                         sides = [(slot.row_id, slot.column_id) for slot in allowed]
                         chosen = choose_slots(sides, *open_slots.texts_met(tx, round_, visitor.id), n_target - n_open)
                         last_position = assignments.last_positions(tx, round_, [visitor.id]).get(visitor.id, 0)
-                        slots = [allowed[index] for index in chosen]
+                        slots = [allowed[at] for at in chosen]
                         open_slots.assign_slots(tx, slots, round_, visitor.id, until=lease_end, behind=last_position)
                         n_open += len(chosen)
                     open_slots.renew_leases(tx, visitor.id, round_.id, lease_end)

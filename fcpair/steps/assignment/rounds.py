@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -36,19 +36,11 @@ from fcpair.store.corpus import cells, grids
 CARRIED = ("cell_id", "person_id", "answer_id", "note", "seconds", "origin", "at")
 
 
-class _RoundInputs(NamedTuple):
-    """Input of assigning a round: the round, its cells, and the people to assign them to.
-
-    `cells` has `cell_id`, `hs_id`, `cn_id`, `batch`, and `source`, a number for where its row is from. `people` are the
-    places of those who may have anything, among `names`; `barred`, `(n_cells, n_people)`, says which of them may not
-    have which cell.
-    """
-
-    round: Round
-    cells: pd.DataFrame
-    names: list[str]
-    people: Ints
-    barred: Bools
+_RoundInputs = tuple[Round, "pd.DataFrame", list[str], Ints, Bools]
+"""Input of assigning a round: the round, its cells (`cell_id`, `hs_id`, `cn_id`, `batch`, and `source`, a number for
+where its row is from), the names of all whom it expects, the places of those who may have anything, and which of them
+may not have which cell, `(n_cells, n_people)`.
+"""
 
 
 def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = False) -> RunRecord:
@@ -113,11 +105,10 @@ def has_people(tx: Tx, round_: Round) -> bool:
 
 
 def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundInputs:
-    named_rounds = rounds.answer_rounds(tx) if name is None else [rounds.by_name(tx, name)]
-    if len(named_rounds) > 1:
-        names = [one.name for one in named_rounds]
+    round_, *others = rounds.answer_rounds(tx) if name is None else [rounds.by_name(tx, name)]
+    if others:
+        names = [named_round.name for named_round in (round_, *others)]
         raise InputError.say("grid `%(grid)s` has several rounds; name one: %(names)s", grid=grid, names=names)
-    round_ = named_rounds[0]
     _check_assignable(tx, grid, round_, redo=redo)
     counted, pairs = counted_cells(tx, round_), cells_to_assign(tx, grid, round_)
     pairs = pairs[~pairs["cell_id"].isin(counted)]
@@ -134,7 +125,7 @@ def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundIn
     batch = batches(row, n_rows, round_.options.seed) if n_rows else np.zeros(len(row), np.int64)
     source = reassignment.row_sources(tx, cell_id) if round_.options.keeps_sources_together else batch
     grid_cells = pairs[["cell_id", "hs_id", "cn_id"]].assign(batch=batch, source=source)
-    return _RoundInputs(round_, grid_cells, names, allowed_people, ineligible[:, allowed_people])
+    return round_, grid_cells, names, allowed_people, ineligible[:, allowed_people]
 
 
 def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
@@ -193,9 +184,8 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
             )
     if round_.options.per_batch:
         return
-    progress = round_progress(tx, round_)
-    answered_rounds = (round_, *rounds.of_known_pairs(tx, round_))
-    if progress.dealt and (n := sum(judgements.n_judgements(tx, one) for one in answered_rounds)):
+    progress, answered_rounds = round_progress(tx, round_), (round_, *rounds.of_known_pairs(tx, round_))
+    if progress.dealt and (n := sum(judgements.n_judgements(tx, answered) for answered in answered_rounds)):
         raise StageError.say(
             "round `%(name)s` cannot be assigned again: it has %(n)s answers, and answers are never discarded",
             name=round_.name,
@@ -212,8 +202,7 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
 
 def n_people_to_add(tx: Tx, round_: Round) -> int | None:
     """Number of people to add for a round; None where there are some already, or the round does not say how many."""
-    candidates = open_slots.candidates(tx, round_.role)
-    return None if candidates else round_.options.people
+    return None if open_slots.candidates(tx, round_.role) else round_.options.people
 
 
 def counted_cells(tx: Tx, target: Round) -> list[int]:
@@ -232,12 +221,10 @@ def counted_cells(tx: Tx, target: Round) -> list[int]:
 
 def _counted_answers(tx: Tx, state: CalibrationState) -> pd.DataFrame | None:
     """The answers of a calibration that count: the first ones, or of each person the latest; None where none do."""
-    which = options_as_done(tx, Calibration).counts
-    if which == "neither":
-        return None
-    if which == "first":
+    counts = options_as_done(tx, Calibration).counts
+    if counts == "first":
         return judgements.current_labels(tx, *CARRIED, of=state.first)
-    return latest_answers(tx, state, *CARRIED)
+    return None if counts == "neither" else latest_answers(tx, state, *CARRIED)
 
 
 def deal(tx: Tx, round_: Round, cell_id: Ints, ids: Ints, shards: AssignedPairs, position: Ints, seed: int) -> None:

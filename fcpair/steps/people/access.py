@@ -154,7 +154,7 @@ class Access:
         """Reason for which the owner of a token was dismissed; None where they were not, or no reason was given."""
         token_hash = _hash_token(token)
         with self._store.read() as tx:
-            owners = [one for one, key in people.retired_keys(tx).items() if hmac.compare_digest(key, token_hash)]
+            owners = [id_ for id_, key in people.retired_keys(tx).items() if hmac.compare_digest(key, token_hash)]
             return _farewells(tx).get(str(owners[0])) if owners else None
 
     def farewell_of(self, person_id: int) -> tuple[str, str] | None:
@@ -262,7 +262,7 @@ class Access:
             kept_opt_outs = (item.unlisted_part(all_topics) if item.column == column else item for item in old_opt_outs)
             new_opt_outs = [*kept_opt_outs, OptOut(column, split, tuple(sorted(set(chosen))))]
             people.change(tx, person_id, opted_out=optouts.to_stored(new_opt_outs))
-            by_round: dict[tuple[int, int], list[int]] = {}
+            by_round: dict[tuple[int, int], list[int]] = {}  # what was taken back for topics that count no more
             for taken in optouts.taken_back(tx, person_id, new_opt_outs):
                 by_round.setdefault((taken.grid_id, taken.round_id), []).append(taken.id)
             returned = []
@@ -273,14 +273,13 @@ class Access:
                         assignments.set_status(tx, ids, Status.WITHDRAWN)
                     elif not known_pairs.is_closed_to(tx, round_, person_id):
                         returned += ids
-            for assignment_id in returned:
+            for assignment_id in returned:  # who has it open instead loses it
                 if not open_slots.reclaim_skipped(tx, assignment_id):
                     open_slots.leave_slot(tx, assignment_id)
             assignments.set_status(tx, returned, Status.OPEN)
-            n_returned = len(returned)
-            n_withdrawn = withdraw_opted_out(tx, [person_id])
+            counts = {"withdrawn": withdraw_opted_out(tx, [person_id]), "returned": len(returned)}
+            counts |= reassignment.reassign_everywhere(tx, seed)
             name = next(item.name for item in people.people(tx) if item.id == person_id)
-            counts = {"withdrawn": n_withdrawn, "returned": n_returned, **reassignment.reassign_everywhere(tx, seed)}
             return note_run(tx, "people", {"opt_out": name}, counts)
 
     def spare(self, *, seed: int = 0) -> None:
