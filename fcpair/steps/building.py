@@ -120,15 +120,12 @@ def import_corpus(
         if options.only_language:
             counts["other_languages"] = corpus.n_left_out
         run = note_stage_run(tx, options, counts)
-    notes = list(corpus.notes)
-    if n_repeated:
-        repeat = "row without a pair repeats" if n_repeated == 1 else "rows without a pair repeat"
-        notes.insert(
-            0,
-            f"{n_repeated:,} {repeat} a text of another row, which is kept once: `status` and exports have "
-            f"{len(pairs) - n_repeated:,} rows of the {len(pairs):,} that were read",
-        )
-    return replace(run, notes=tuple(notes))
+    repeat = "row without a pair repeats" if n_repeated == 1 else "rows without a pair repeat"
+    note = (
+        f"{n_repeated:,} {repeat} a text of another row, which is kept once: `status` and exports have "
+        f"{len(pairs) - n_repeated:,} rows of the {len(pairs):,} that were read"
+    )
+    return replace(run, notes=(*[note] * bool(n_repeated), *corpus.notes))
 
 
 def add_side(tx: Tx, side: str, pairs: pd.DataFrame, metadata: tuple[str, ...]) -> dict[str, int]:
@@ -208,11 +205,10 @@ def bring_in_candidates(
     if options.cn_list is not None or options.every_cn:  # source CNs are among them
         with grid._store.write() as tx:
             begin_building(tx, "retrieve", redo=redo)
-            candidates = (
-                texts.texts_of(tx, CN)["id"].tolist()
-                if options.cn_list is None
-                else find_listed_texts(tx, CN, options.cn_list, options.sheet_name)
-            )
+            if options.cn_list is None:
+                candidates = texts.texts_of(tx, CN)["id"].tolist()
+            else:
+                candidates = find_listed_texts(tx, CN, options.cn_list, options.sheet_name)
             sides.set_texts(tx, "column", candidates)
             return note_stage_run(tx, options, {"candidates": len(candidates)})
     if options.runs:
@@ -299,8 +295,8 @@ def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) 
 def _with_missing_note(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
     if not hs_ids:
         return run
-    ids = text_ids(tx, HS).numbered_by("corpus")
-    names = {text_id: name for name, named_texts in ids.items() for text_id in named_texts}
+    named_ids = text_ids(tx, HS).numbered_by("corpus").items()
+    names = {text_id: name for name, named_texts in named_ids for text_id in named_texts}
     shown = ", ".join(names[hs] for hs in hs_ids[:MAX_SHOWN] if hs in names) + ", ..." * (len(hs_ids) > MAX_SHOWN)
     n = f"{len(hs_ids):,} of {len(sides.text_ids(tx, 'row')):,}"
     note = f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})"
@@ -363,16 +359,10 @@ def make_grid(
             for side, at, size in zip((HS, CN), np.divmod(places, shape[1]), shape, strict=True):
                 n_cells = np.bincount(at, minlength=size)
                 cell_counts |= {f"{side}_min": int(n_cells.min()), f"{side}_max": int(n_cells.max())}
-        counts = {
-            "hs": len(sides.text_ids(tx, "row")),
-            "cn": n,
-            **cell_counts,
-            "even_for": list(retrieve.even_shares(cell_counts["pairs"])),
-        }
-        run_params = {
-            name: value for name, value in as_params(options).items() if name != "sample" or value is not None
-        }
-        run = note_run(tx, options.stage, run_params, counts)
+        even_shares = list(retrieve.even_shares(cell_counts["pairs"]))
+        counts = {"hs": len(sides.text_ids(tx, "row")), "cn": n, **cell_counts, "even_for": even_shares}
+        params = {name: value for name, value in as_params(options).items() if name != "sample" or value is not None}
+        run = note_run(tx, options.stage, params, counts)
         save_options(tx, options, run)
         if options.sample is None:
             return run

@@ -110,8 +110,8 @@ def _load_state(tx: Tx) -> GridState:
     standings = Counter(score["standing"] for score in scores(tx) if score["standing"])
     preparing = [_round_state(tx, round_) for round_ in (*rounds.of_known_pairs(tx), *rounds.calibration_rounds(tx))]
     state = GridState(tuple(work), tuple(preparing), assignments.labels_per_pair(tx), standings)
-    question = labels_of(tx)
-    agree, has_answers = effective_options(tx, Agree, {}), bool(judgements.answered_cells(tx, rounds.primary(tx)))
+    question, agree = labels_of(tx), effective_options(tx, Agree, {})
+    has_answers = bool(judgements.answered_cells(tx, rounds.primary(tx)))
     if has_answers and (not is_planned(tx) or settings.with_recipe(tx, Agree.stage)):
         state = replace(state, agree=agree, agreement=agreement_counts(tx, agree))
     if question is None:

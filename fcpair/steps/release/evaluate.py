@@ -200,12 +200,12 @@ def _tier_labels(
         )
     if not is_inside.any():
         raise InputError(f"no pair of {rule.tier} has its CN in the pool {pool_name}")
-    labels = np.full((len(hs), len(pool)), UNJUDGED, np.int8)
-    labels[rows[is_inside], columns[is_inside]] = np.where(positive[is_inside], POSITIVE, NEGATIVE)
+    labels, cells_inside = np.full((len(hs), len(pool)), UNJUDGED, np.int8), (rows[is_inside], columns[is_inside])
+    labels[cells_inside] = np.where(positive[is_inside], POSITIVE, NEGATIVE)
     grades = None
     if by_label := grades_of(tiers.question):
         values = np.zeros(labels.shape, np.int64)
-        values[rows[is_inside], columns[is_inside]] = pairs["final"][is_inside].map(by_label)
+        values[cells_inside] = pairs["final"][is_inside].map(by_label)
         grades = Grades(values, np.array(sorted({*by_label.values()} - {0})))
     return TierLabels(rule.tier, str(rule), labels, np.isin(np.arange(len(hs)), rows), int((~is_inside).sum()), grades)
 

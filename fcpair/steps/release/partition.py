@@ -125,11 +125,13 @@ def derive_tiers(grid: GridContext) -> TierTable:
     with grid._store.read() as tx:
         need_labels(tx, "partition")
         tiers = tiers_of(tx, rules_of(grid, tx))
-        ids = tiers.pairs["cell_id"]
-        n_second_look = int(ids[tiers.pairs["tiers"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
-        n_simulated = judgements.n_by_origin_of_all(tx).get(Origin.SIMULATED.value, 0)
-        pairs = with_pair_numbers(tiers.pairs)
-        return replace(tiers, pairs=pairs, n_simulated=n_simulated, n_second_look=n_second_look)
+        in_tiers = tiers.pairs["cell_id"][tiers.pairs["tiers"] > 0]
+        return replace(
+            tiers,
+            pairs=with_pair_numbers(tiers.pairs),
+            n_simulated=judgements.n_by_origin_of_all(tx).get(Origin.SIMULATED.value, 0),
+            n_second_look=int(in_tiers.isin(rule_decisions.stale_decisions(tx)).sum()),
+        )
 
 
 @takes_params
@@ -196,12 +198,9 @@ def evidence_of(tx: Tx, labels: LabelArrays, question: Closed) -> Evidence:
     """The evidence on the pairs with these `labels`, which have the columns `cell_id` and `code`."""
     label_tally = tally(labels["cell_id"], labels["code"], question)
     decisions, verdicts = adjudications.decided_codes(tx), judgements.verdict_arrays(tx)
-    validated_ids, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
-    return Evidence(
-        label_tally,
-        final=align(label_tally.cell_id, decisions["cell_id"], decisions["code"]),
-        verdict=align(label_tally.cell_id, validated_ids, verdict),
-    )
+    final = align(label_tally.cell_id, decisions["cell_id"], decisions["code"])
+    verdict = align(label_tally.cell_id, *combine_verdicts(verdicts["cell_id"], verdicts["code"]))
+    return Evidence(label_tally, final, verdict)
 
 
 def align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -258,7 +257,7 @@ def load_tier(
     hs, cn = by_id.loc[pairs["hs_id"]], by_id.loc[pairs["cn_id"]]
     positive = pairs["final"].isin(derived.question.positive)
     rows = pairs.assign(hs=hs["body"].to_numpy(), cn=cn["body"].to_numpy(), positive=positive)
-    metadata = pd.DataFrame([{**one, **other} for one, other in zip(hs["meta"], cn["meta"], strict=True)])
+    metadata = pd.DataFrame([{**of_hs, **of_cn} for of_hs, of_cn in zip(hs["meta"], cn["meta"], strict=True)])
     table = published_columns(rows, metadata, labels)
     return (table.assign(simulated=is_simulated) if is_simulated.any() else table), len(tier_pairs)
 
@@ -300,13 +299,10 @@ def pool_ids(tx: Tx, tiers: TierTable, pool: str) -> list[int]:
     Raises InputError for an empty pool, no such file, or a text that is not in the study or not in the grid.
     """
     column_ids, path = sides.text_ids(tx, "column", drawn=True), Path(pool)
-    pool_cns = set(column_ids)
     if pool in POOLS:
-        if pool != "all":
-            pairs = tiers.in_tier(Tier.BRONZE)
-            if pool == "positive":
-                pairs = pairs[pairs["final"].isin(tiers.question.positive)]
-            pool_cns = set(pairs["cn_id"].tolist())
+        pairs = tiers.in_tier(Tier.BRONZE)
+        is_meant = pairs["final"].isin(tiers.question.positive) | (pool != "positive")
+        pool_cns = set(column_ids if pool == "all" else pairs["cn_id"][is_meant].tolist())
         if not pool_cns:
             raise InputError(f"the pool `{pool}` ({POOLS[pool]}) is empty; `fcpair partition` shows every tier")
         return [cn for cn in column_ids if cn in pool_cns]
@@ -316,10 +312,9 @@ def pool_ids(tx: Tx, tiers: TierTable, pool: str) -> list[int]:
         raise InputError(f"--pool {pool}: {suggest_name(pool, POOLS, EXPECTED)}, or a file that lists CNs")
     if NO_TEXT.search(pool):
         raise InputError(f"--pool {pool}: the name is not UTF-8 and cannot be recorded; rename the file")
-    ids = find_listed_texts(tx, CN, path)
-    if n_outside := sum(cn not in pool_cns for cn in ids):
+    pool_cns = set(ids := find_listed_texts(tx, CN, path))
+    if n_outside := len(pool_cns - set(column_ids)):  # no file lists a text twice
         raise InputError(f"{path}: {n_outside} of {len(ids)} CNs are in the corpus but not in the grid of the study")
-    pool_cns = set(ids)
     return [cn for cn in column_ids if cn in pool_cns]
 
 
