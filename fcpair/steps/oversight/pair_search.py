@@ -97,13 +97,11 @@ def find_pairs(
     """
     wanted = PairFilter(words, person, answer, state, tier, skipped, noted, other, other_answer, metadata or {})
     with grid._store.read() as tx:
-        matching = pair_search.matching_pairs(tx, wanted, _resolve(grid, tx, wanted))
+        matching, layout = pair_search.matching_pairs(tx, wanted, _resolve(grid, tx, wanted)), _layout(tx)
         size = n or max(len(matching), 1)
         begin = min(max(first, 0), max(len(matching) - 1, 0) // size * size)
-        layout = _layout(tx)
-        columns = (layout.number, *layout.sides, *FACTS)
         records = list(_records(tx, matching[begin : begin + size].tolist()))
-        return FoundPairs(columns, records, len(matching), begin)
+        return FoundPairs((layout.number, *layout.sides, *FACTS), records, len(matching), begin)
 
 
 def list_choices(grid: GridContext) -> FilterChoices:

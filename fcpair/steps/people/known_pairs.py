@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -181,11 +181,10 @@ def known_codes(tx: Tx, known_round: Round) -> dict[tuple[int, int], int]:
 
 
 def _score(answers: list[assignments.KnownAnswer], codes: Mapping[tuple[int, int], int]) -> KnownScore:
-    n_right = sum(
-        answer.code is not None and answer.code == codes.get((answer.row_id, answer.column_id)) for answer in answers
-    )
-    n_skipped = sum(answer.status == Status.SKIPPED for answer in answers)
-    return KnownScore(len(answers), sum(answer.status == Status.DONE for answer in answers), n_skipped, n_right)
+    pairs = ((answer.code, codes.get((answer.row_id, answer.column_id))) for answer in answers)
+    n_right = sum(code is not None and code == right for code, right in pairs)
+    n_done, n_skipped = (sum(each.status == status for each in answers) for status in (Status.DONE, Status.SKIPPED))
+    return KnownScore(len(answers), n_done, n_skipped, n_right)
 
 
 def score_of(tx: Tx, known_round: Round, person_id: int) -> KnownScore:
@@ -219,18 +218,15 @@ def is_closed_to(tx: Tx, round_: Round, person_id: int) -> bool:
 
 def standings(tx: Tx, qualification: Round) -> dict[int, Standing]:
     """Standing of everybody who has something in a qualification of the grid, by person."""
-    codes = known_codes(tx, qualification)
-    return {
-        person_id: _standing(tx, person_id, _score(answers, codes))
-        for person_id, answers in _answers_by_person(tx, qualification).items()
-    }
+    codes, answers_by_person = known_codes(tx, qualification), _answers_by_person(tx, qualification)
+    return {id_: _standing(tx, id_, _score(answers, codes)) for id_, answers in answers_by_person.items()}
 
 
 def _answers_by_person(tx: Tx, known_round: Round) -> dict[int, list[assignments.KnownAnswer]]:
-    answers_by_person: dict[int, list[assignments.KnownAnswer]] = {}
+    by_person = defaultdict[int, list[assignments.KnownAnswer]](list)
     for answer in assignments.known_answers(tx, known_round):
-        answers_by_person.setdefault(answer.person_id, []).append(answer)
-    return answers_by_person
+        by_person[answer.person_id].append(answer)
+    return by_person
 
 
 def _standing(tx: Tx, person_id: int, score: KnownScore) -> Standing:
@@ -359,9 +355,8 @@ def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[open_slo
     for earlier_round in (*rounds.of_known_pairs(tx, round_), *rounds.calibration_rounds(tx)):
         given = assignments.ever_assigned(tx, earlier_round, person_ids)
         given = given[np.isin(given[:, 0], cell_ids)]
-        barred[
-            np.searchsorted(cell_ids, given[:, 0]), [person_ids.index(person_id) for person_id in given[:, 1].tolist()]
-        ] = True
+        columns = [person_ids.index(person_id) for person_id in given[:, 1].tolist()]
+        barred[np.searchsorted(cell_ids, given[:, 0]), columns] = True
     return [cell_ids[~barred[:, column]] for column in range(len(candidates))]
 
 
