@@ -27,19 +27,8 @@ from fcpair.sentences import say
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.sample import draw_cells, draw_positions, draw_stratified, own_order
 from fcpair.steps import grids
-from fcpair.steps.base.context import (
-    SAMPLE_SETTING,
-    Basis,
-    GridContext,
-    StudyContext,
-    begin_building,
-    check_building,
-    is_planned,
-    load_sample_size,
-    note_run,
-    note_stage_run,
-    save_options,
-)
+from fcpair.steps.base import context
+from fcpair.steps.base.context import Basis, GridContext, StudyContext
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.base.text_digests import digester, find_listed_texts
 from fcpair.store import Tx
@@ -101,7 +90,7 @@ def import_corpus(
     with study._store.write() as tx:
         if dependent_grids := sides.grids_on_corpus(tx):
             raise StageError(f"grid `{dependent_grids[0]}` has texts of the corpus, so the corpus cannot be replaced")
-        begin_building(tx, "import", redo=redo)
+        context.begin_building(tx, "import", redo=redo)
         pairs = corpus.pairs
         has_hs, has_cn = (pairs[side].str.strip() != "" for side in (HS, CN))
         hs_ids = add_side(tx, HS, pairs[has_hs], corpus.hs_metadata)
@@ -119,7 +108,7 @@ def import_corpus(
             counts |= {"repeated": n_repeated} if n_repeated else {}
         if options.only_language:
             counts["other_languages"] = corpus.n_left_out
-        run = note_stage_run(tx, options, counts)
+        run = context.note_stage_run(tx, options, counts)
     repeat = "row without a pair repeats" if n_repeated == 1 else "rows without a pair repeat"
     note = (
         f"{n_repeated:,} {repeat} a text of another row, which is kept once: `status` and exports have "
@@ -158,7 +147,7 @@ def select(
     if options.hs is None and options.hs_list is None:
         raise InputError("say either how many HS to draw (--hs N) or which (--hs-list FILE)")
     with grid._store.write() as tx:
-        begin_building(tx, "select", redo=redo)
+        context.begin_building(tx, "select", redo=redo)
         if options.hs_list:
             hs_ids = find_listed_texts(tx, HS, options.hs_list, options.sheet_name)
         else:
@@ -174,7 +163,7 @@ def select(
                 drawn = draw_stratified(strata, order, n, options.seed, "HS")
             hs_ids = all_hs["id"].to_numpy()[drawn].tolist()
         sides.set_texts(tx, "row", hs_ids)
-        return note_stage_run(tx, options, {"hs": len(hs_ids), "source_cns": len(sides.source_cns(tx))})
+        return context.note_stage_run(tx, options, {"hs": len(hs_ids), "source_cns": len(sides.source_cns(tx))})
 
 
 @takes_params
@@ -204,20 +193,20 @@ def bring_in_candidates(
     options = options or by_recipe(grid, Retrieve)
     if options.cn_list is not None or options.every_cn:  # source CNs are among them
         with grid._store.write() as tx:
-            begin_building(tx, "retrieve", redo=redo)
+            context.begin_building(tx, "retrieve", redo=redo)
             if options.cn_list is None:
                 candidates = texts.texts_of(tx, CN)["id"].tolist()
             else:
                 candidates = find_listed_texts(tx, CN, options.cn_list, options.sheet_name)
             sides.set_texts(tx, "column", candidates)
-            return note_stage_run(tx, options, {"candidates": len(candidates)})
+            return context.note_stage_run(tx, options, {"candidates": len(candidates)})
     if options.runs:
         return _use_pooled_candidates(grid, options, redo=redo)
     retrieve.check_k(options.k)
     if options.dask is not None:
         check_address(options.dask)
     with grid._store.read() as tx:
-        check_building(tx, "retrieve", redo=redo)
+        context.check_building(tx, "retrieve", redo=redo)
         basis = Basis(tx, lambda tx: (texts.source_copies(tx), sides.source_cns(tx)))
         corpus_cns, source_ids = basis.inputs
         if not source_ids:
@@ -253,21 +242,21 @@ def bring_in_candidates(
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
     with grid._store.write() as tx:
         basis.check_unmoved(tx)
-        begin_building(tx, "retrieve", redo=redo)
+        context.begin_building(tx, "retrieve", redo=redo)
         sides.set_neighbours(
             tx, neighbours.assign(source_id=ids[neighbours.pop("source")], cn_id=ids[neighbours.pop("cn")], run="")
         )
         sides.set_texts(tx, "column", candidates)
         counts = {"source_cns": len(sources), "neighbours": len(neighbours), "candidates": len(candidates)}
         counts |= {"cut_texts": cut.n} if cut.n else {}
-        run = replace(note_stage_run(tx, options, counts, encoder.record()), notes=cut.notes)
+        run = replace(context.note_stage_run(tx, options, counts, encoder.record()), notes=cut.notes)
         return _with_missing_note(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to search from")
 
 
 def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) -> RunRecord:
     """Take the top of runs for the selected HS, source CNs among them."""
     with grid._store.write() as tx:
-        begin_building(tx, "retrieve", redo=redo)
+        context.begin_building(tx, "retrieve", redo=redo)
         if len({path.resolve() for path in options.runs}) < len(options.runs):
             raise InputError("a run is given twice; of frames, which have no names, give one")
         ids, selected = {side: text_ids(tx, side) for side in (HS, CN)}, sides.text_ids(tx, "row")
@@ -287,7 +276,9 @@ def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) 
         sides.set_neighbours(tx, pool)
         sides.set_texts(tx, "column", candidates)
         by_run = pool.groupby("run", sort=False)["cn_id"].nunique().to_dict()
-        run = replace(note_stage_run(tx, options, {"runs": by_run, "candidates": len(candidates)}), notes=tuple(notes))
+        run = replace(
+            context.note_stage_run(tx, options, {"runs": by_run, "candidates": len(candidates)}), notes=tuple(notes)
+        )
         hs_in_runs = set(pool["source_id"].tolist())
         return _with_missing_note(tx, run, [hs for hs in selected if hs not in hs_in_runs], "no line in any run")
 
@@ -334,14 +325,14 @@ def make_grid(
     from, or too many cells.
     """
     with grid._store.read() as tx:
-        planned = is_planned(tx)
+        planned = context.is_planned(tx)
     options = options or by_recipe(grid, Pair)
     if planned and options != Pair():
         raise InputError(f"the sides of grid `{grid.grid.name}` are planned, so nothing is drawn; omit the options")
     if planned:
         return grids.fill_grid(grid, redo=redo)
     with grid._store.write(bulk=True) as tx:
-        begin_building(tx, "pair", redo=redo)
+        context.begin_building(tx, "pair", redo=redo)
         candidate_ids = sides.text_ids(tx, "column")
         n = len(candidate_ids) if options.candidates is None else options.candidates
         drawn = draw_positions(own_order(sides.values(tx, "column", "digest")), n, options.seed, say("candidates"))
@@ -362,13 +353,13 @@ def make_grid(
         even_shares = list(retrieve.even_shares(cell_counts["pairs"]))
         counts = {"hs": len(sides.text_ids(tx, "row")), "cn": n, **cell_counts, "even_for": even_shares}
         params = {name: value for name, value in as_params(options).items() if name != "sample" or value is not None}
-        run = note_run(tx, options.stage, params, counts)
-        save_options(tx, options, run)
+        run = context.note_run(tx, options.stage, params, counts)
+        context.save_options(tx, options, run)
         if options.sample is None:
             return run
         sample = {"of": cell_counts["of"], "sha256": cells.digest(tx)}  # how many there could be, and which were drawn
-        settings.save_settings(tx, SAMPLE_SETTING, sample, run.id)
-        notes = [str(load_sample_size(tx))]
+        settings.save_settings(tx, context.SAMPLE_SETTING, sample, run.id)
+        notes = [str(context.load_sample_size(tx))]
         for side, name in (("hs", "HS"), ("cn", "CN")):
             least, most = cell_counts[f"{side}_min"], cell_counts[f"{side}_max"]
             if most > least + 1:

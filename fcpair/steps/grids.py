@@ -25,18 +25,9 @@ from fcpair.stages.corpus.retrieve import draw_rows, have_many_slurs, labelled_b
 from fcpair.stages.corpus.sample import own_order
 from fcpair.stages.questions import Closed, Form, parse_form
 from fcpair.stages.questions.labels import VERDICT, read_labels
-from fcpair.steps.base import departures, text_digests
+from fcpair.steps.base import context, departures, text_digests
 from fcpair.steps.base.answer_values import add_round
-from fcpair.steps.base.context import (
-    PLAN,
-    GridContext,
-    StudyContext,
-    as_settings,
-    begin_building,
-    find_grid,
-    note_run,
-    parameters_from_settings,
-)
+from fcpair.steps.base.context import GridContext, StudyContext
 from fcpair.steps.base.keywords import REQUIRED, plan_sections, takes_params
 from fcpair.steps.base.text_digests import Digest
 from fcpair.steps.rules.tallies import check_done
@@ -137,8 +128,10 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
         options = RoundOptions(hides="column" if plan.counting.name in plan.hiding else None)
         _add_checks(tx, grid_id, round_ids[plan.counting.name], label_question(plan.counting), options)
     with grids.on_grid(tx, grid_id):
-        run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
-        settings.save_settings(tx, PLAN, {name: side_setting(getattr(plan, name)) for _, name in sides.AXES}, run.id)
+        run = context.note_run(tx, context.PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
+        settings.save_settings(
+            tx, context.PLAN, {name: side_setting(getattr(plan, name)) for _, name in sides.AXES}, run.id
+        )
         for stage, values in plan_sections(plan):
             settings.save_settings(tx, settings.RECIPE + stage, values, run.id)
     departures.add_recipe_version(tx, run.id)
@@ -147,12 +140,12 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
 
 def side_setting(side: SidePlan) -> dict[str, Any]:
     """A side as a setting keeps it."""
-    return as_settings(side) | {"sources": [as_settings(source) for source in side.sources]}
+    return context.as_settings(side) | {"sources": [context.as_settings(source) for source in side.sources]}
 
 
 def side_from_setting(setting: Mapping[str, Any]) -> SidePlan:
     """A side of a plan, as a setting has it."""
-    return from_params(SidePlan, parameters_from_settings(SidePlan, setting))
+    return from_params(SidePlan, context.parameters_from_settings(SidePlan, setting))
 
 
 @takes_params
@@ -168,8 +161,8 @@ def fill_grid(grid: GridContext, plan: GridPlan | None = None, *, redo: bool = F
 
 def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
     """Fill the grid of this name as `fill_grid` does, in a transaction that is under way, and about it."""
-    begin_building(tx, "pair", redo=redo)
-    side_settings = settings.of_stage(tx, PLAN)
+    context.begin_building(tx, "pair", redo=redo)
+    side_settings = settings.of_stage(tx, context.PLAN)
     side_plans = {
         name: getattr(plan, name) if plan else side_from_setting(side_settings[name]) for _, name in sides.AXES
     }
@@ -187,8 +180,8 @@ def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: 
     counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES}, "cells": n_cells}
     counts |= {f"collected_{side_name}": by_source for side_name, (_, by_source, _) in collected.items()}
     side_settings = {side_name: side_setting(side) for side_name, side in side_plans.items()}
-    run = note_run(tx, "pair", {"grid": name, **side_settings}, counts)
-    settings.save_settings(tx, PLAN, side_settings, run.id)
+    run = context.note_run(tx, "pair", {"grid": name, **side_settings}, counts)
+    settings.save_settings(tx, context.PLAN, side_settings, run.id)
     return replace(run, notes=tuple(notes))
 
 
@@ -230,7 +223,7 @@ def read_side_file(
 
 
 def _written_text_ids(tx: Tx, name: str) -> list[int]:
-    with grids.on_grid(tx, find_grid(tx, name).id):
+    with grids.on_grid(tx, context.find_grid(tx, name).id):
         primary_round = rounds.primary(tx)
         check_done(tx, name, primary_round)
         if not (text_ids := authorship.texts_written(tx, primary_round)):

@@ -28,16 +28,9 @@ from fcpair.stages.stats.agreement import compute_agreement, drop_unfit_bins
 from fcpair.steps import release_tables
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.assignment.validate import look_again_notes
+from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import (
-    PLAN,
-    StudyContext,
-    effective_options,
-    is_planned,
-    labels_of,
-    load_sample_size,
-    note_run,
-)
+from fcpair.steps.base.context import StudyContext
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.rules.tallies import split_unanimous
@@ -109,7 +102,7 @@ def release_study(
             params = {"name": name, "seed": seed, "texts": texts, "draft": draft, "out": str(folder)}
             pairs = {"pairs": record["pairs"]} if facts.tiers else {}
             counts = {"tables": len(facts.tables), **pairs, "digest": digest}
-            return note_run(tx, RELEASE, params, counts)
+            return context.note_run(tx, RELEASE, params, counts)
 
 
 def load_content(
@@ -213,20 +206,20 @@ def load_facts(
     """The facts of a study; `public_log` has its runs as they are published."""
     with grids.on_first_grid(tx):
         study = runs.study_facts(tx)
-        consent = effective_options(tx, Annotate, {}).consent
+        consent = context.effective_options(tx, Annotate, {}).consent
     counts, notes = Counter[str](), list[str]()  # what was carried over counts once
     questions, sources = dict[str, str](), dict[str, None]()
     for key in grids.for_each_grid(tx):
         for round_ in rounds.answer_rounds(tx):
             counts.update(judgements.n_by_origin(tx, round_))
-            subject = f"round {round_.name} of grid {key.name}" if is_planned(tx) else "the labels"
-            questions[subject] = round_.form if is_planned(tx) else str(labels_of(tx) or round_.form)
+            subject = f"round {round_.name} of grid {key.name}" if context.is_planned(tx) else "the labels"
+            questions[subject] = round_.form if context.is_planned(tx) else str(context.labels_of(tx) or round_.form)
         counts.update(judgements.current_verdicts(tx, "origin")["origin"])
-        for stage in ("import", PLAN):  # whose settings name the files that texts came from
+        for stage in ("import", context.PLAN):  # whose settings name the files that texts came from
             sources |= dict.fromkeys(_files_in(settings.of_stage(tx, stage), redaction))
-        if sample := load_sample_size(tx):
+        if sample := context.load_sample_size(tx):
             notes.append(f"Grid {key.name}: {sample}")
-        if is_planned(tx) or labels_of(tx):
+        if context.is_planned(tx) or context.labels_of(tx):
             notes += look_again_notes(tx)
     origins = dict(sorted(counts.items()))
     newest = {(run["stage"], run["params"].get("grid")): run["counts"] for run in public_log}
@@ -268,11 +261,11 @@ def load_facts(
 
 def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[str, Any]]:
     """Agreement in the grid that a transaction is about, over all people, with intervals; see `Agreement.to_frame`."""
-    options = replace(effective_options(tx, Agree, {}), blocks=None, metadata=None)
+    options = replace(context.effective_options(tx, Agree, {}), blocks=None, metadata=None)
     for round_ in rounds.answer_rounds(tx):
         if release_tables.is_survey(round_) or not judgements.answered_cells(tx, round_):
             continue  # from figures of a survey, counts of fewer than five people could be had
-        if question := labels_of(tx) if round_.counts else None:
+        if question := context.labels_of(tx) if round_.counts else None:
             labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
             figures = [("", row) for row in compute_agreement(labels, question, options, sides_of(tx)).rows()]
         else:

@@ -21,17 +21,8 @@ from fcpair.stages.assignment.assign import assign_pairs, check_overlap, overlap
 from fcpair.stages.assignment.rounds import add_labels, hand_over_slots, n_labels_missing
 from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, deal
-from fcpair.steps.base.context import (
-    Basis,
-    GridContext,
-    MovedError,
-    begin_building,
-    check_building,
-    need_corpus,
-    note_run,
-    options_as_done,
-    save_options,
-)
+from fcpair.steps.base import context
+from fcpair.steps.base.context import Basis, GridContext, MovedError
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
@@ -71,14 +62,14 @@ def assign(
         raise InputError("`pairs` are for more labels once the grid is assigned; give `more=True` as well")
     options = options or by_recipe(grid, Assign, more=more)
     with grid._store.read() as tx:
-        is_open = options_as_done(tx, Assign).open or options.open
+        is_open = context.options_as_done(tx, Assign).open or options.open
     if more:
         return (leases.open_more_slots if is_open else assign_more)(grid, options, pairs, expected)
     if options.open:
         return leases.open_assignment(grid, options, redo=redo)
 
     with grid._store.read() as tx:
-        check_building(tx, "assign", redo=redo)
+        context.check_building(tx, "assign", redo=redo)
         basis = Basis(tx, lambda tx: _load_inputs(tx, options))
     names, grid_pairs = basis.inputs
     hs, cn = grid_pairs["hs_id"].to_numpy(), grid_pairs["cn_id"].to_numpy()
@@ -103,13 +94,13 @@ def assign(
     }
     with grid._store.write() as tx:
         basis.check_unmoved(tx)
-        begin_building(tx, "assign", redo=redo)
+        context.begin_building(tx, "assign", redo=redo)
         ids = np.array([annotator.id for annotator in ensure_active(tx, Role.ANNOTATOR, options.annotators)])
         deal(tx, rounds.primary(tx), grid_pairs["cell_id"].to_numpy(), ids, shards, positions, options.seed)
         by_row = options.order == "hs"
         counts |= known_pairs.assign_known_pairs(tx, rounds.primary(tx), strict=True, by_row=by_row)
-        run = note_run(tx, options.stage, as_params(options), counts)
-        save_options(tx, replace(options, annotators=len(names)), run)
+        run = context.note_run(tx, options.stage, as_params(options), counts)
+        context.save_options(tx, replace(options, annotators=len(names)), run)
         return carry_answers(tx, rounds.primary(tx), run)
 
 
@@ -137,7 +128,7 @@ def plan_more_labels(
     """Work out what `assign` would add with `more`, without groups, and do nothing; raises what that does."""
     options = replace(options or by_recipe(grid, Assign, more=True), annotator_groups=())
     with grid._store.read() as tx:
-        if options_as_done(tx, Assign).open or options.open:
+        if context.options_as_done(tx, Assign).open or options.open:
             return leases.plan_more_slots(tx, options, pairs)
         _, given, counts = _make_plan(_load_state(tx, options, pairs), options)
         names = {person.id: person.name for person in people.people(tx)}
@@ -207,7 +198,7 @@ def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_
 
     Those have no number yet: `id` is that of the slot that they fill, negative.
     """
-    need_corpus(tx, Assign.stage)
+    context.need_corpus(tx, Assign.stage)
     if assignments.first_assigned(tx, rounds.primary(tx)).empty:
         raise StageError.say("nothing has been assigned yet; run `fcpair assign`")
     annotators = open_slots.candidates(tx, Role.ANNOTATOR)
@@ -302,9 +293,9 @@ def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | Non
     overlap = {str(n_labels): share for n_labels, share in options.overlap.items()}
     what = {"overlap": overlap} if pairs is None else {"pairs": as_ranges(pairs)}
     params = {"more": True, **what, "order": options.order, "seed": options.seed}
-    run = note_run(tx, Assign.stage, params, {**counts, **known_counts, "pairs_by_labels": by_labels})
+    run = context.note_run(tx, Assign.stage, params, {**counts, **known_counts, "pairs_by_labels": by_labels})
     if options.overlap and pairs is None:
-        save_options(tx, options, run, only={"overlap"})
+        context.save_options(tx, options, run, only={"overlap"})
     return run
 
 

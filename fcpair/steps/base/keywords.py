@@ -18,15 +18,8 @@ from fcpair.known_pairs import Controls, Practice, Qualification
 from fcpair.param_values import Checked, check_effects, digest_params, invalid_value, is_required, with_kept
 from fcpair.params import Adjudicate, Agree, Annotate, Calibration, Partition, Simulate, Validate
 from fcpair.plans import GridPlan
-from fcpair.steps.base import departures
-from fcpair.steps.base.context import (
-    StudyContext,
-    as_settings,
-    build_options,
-    effective_options,
-    parameters_from_settings,
-    settings_error,
-)
+from fcpair.steps.base import context, departures
+from fcpair.steps.base.context import StudyContext
 from fcpair.store import Tx, people
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
@@ -62,7 +55,7 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
             # once a recipe was run, what it omits is what the stage was done with
             has_run, section = bool(departures.recipe_version(tx)), settings.RECIPE + stage
             values = settings.with_recipe(tx, stage) if has_run else settings.of_stage(tx, section)
-        recipe_values = parameters_from_settings(cls, values)
+        recipe_values = context.parameters_from_settings(cls, values)
         # how many people take part, of the roles in which somebody does
         ignored_names = {
             name for name, role in departures.PEOPLE_PARAMS.items() if people.people(tx, role, active=True)
@@ -73,7 +66,7 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
         options = with_kept(cls, recipe_options, overrides)
     except InputError as error:
         if not overrides:
-            raise settings_error(cls, recipe_options, error) from None
+            raise context.settings_error(cls, recipe_options, error) from None
         options = _combine_options(cls, recipe_options, overrides)
     check_effects(options, overrides)
     return options
@@ -84,7 +77,7 @@ def by_keywords(study: StudyContext, cls: type[Options], overrides: Mapping[str,
     if cls not in HELD:
         return by_recipe(study, cls, more=more, **overrides)
     with study._store.read() as tx:
-        held = parameters_from_settings(cls, settings.with_recipe(tx, cls.stage))  # type: ignore[attr-defined]
+        held = context.parameters_from_settings(cls, settings.with_recipe(tx, cls.stage))  # type: ignore[attr-defined]
     try:
         return with_kept(cls, held, overrides)
     except InputError:
@@ -106,7 +99,7 @@ def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], over
 
 def check_seen(tx: Tx, cls: type[Any], seen: str | None) -> None:
     """Raise ConflictError unless the options that hold are those that somebody has `seen` (`digest_params`)."""
-    if seen is not None and seen != digest_params(effective_options(tx, cls, {})):
+    if seen is not None and seen != digest_params(context.effective_options(tx, cls, {})):
         raise ConflictError.say("this was changed after the page was loaded, so nothing was saved")
 
 
@@ -114,14 +107,14 @@ def update_simulate_section(tx: Tx, options: Simulate, run_id: int) -> None:
     """Let the recipe's section about simulated people, where it has one, say how they answer from now on."""
     with grids.on_first_grid(tx):
         if settings.of_stage(tx, settings.RECIPE + options.stage):
-            departures.update_recipe(tx, options, as_settings(options), run_id)
+            departures.update_recipe(tx, options, context.as_settings(options), run_id)
 
 
 def plan_sections(plan: GridPlan) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the settings in a grid's plan for stages that come after its rounds, each with the name of its stage."""
     for name in OF_PLAN:
         if options := getattr(plan, name):
-            yield options.stage, as_settings(options)
+            yield options.stage, context.as_settings(options)
 
 
 def matches_saved_options(tx: Tx, options: Any) -> bool:
@@ -129,8 +122,8 @@ def matches_saved_options(tx: Tx, options: Any) -> bool:
     saved = settings.of_stage(tx, options.stage)
     if not saved:
         return False
-    completed = as_settings(build_options(type(options), saved, {})) | saved
-    return all(departures.is_same(completed[name], value) for name, value in as_settings(options).items())
+    completed = context.as_settings(context.build_options(type(options), saved, {})) | saved
+    return all(departures.is_same(completed[name], value) for name, value in context.as_settings(options).items())
 
 
 UseCase = TypeVar("UseCase", bound=Callable[..., Any])

@@ -18,16 +18,7 @@ from fcpair.records import BY_HAND, UNDECIDED, Known
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.assignment import validate
-from fcpair.steps.base.context import (
-    SAMPLE_SETTING,
-    build_options,
-    effective_options,
-    is_planned,
-    labels_of,
-    load_sample_size,
-    note_run,
-    options_as_done,
-)
+from fcpair.steps.base import context
 from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions
@@ -138,7 +129,7 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
 
 def accept(tx: Tx, lost: dict[str, int], missing: dict[str, tuple[int, int]]) -> None:
     """Note that a study is taken as it is: what is found lost, and what is missing of each table from now on."""
-    run = note_run(tx, schema.ACCEPT, {}, {"missing": lost})
+    run = context.note_run(tx, schema.ACCEPT, {}, {"missing": lost})
     numbers_by_table = {name: list(numbers) for name, numbers in missing.items() if any(numbers)}
     settings.save_settings(tx, schema.ACCEPT, numbers_by_table, run.id)
 
@@ -176,11 +167,11 @@ def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOut
 def _check_grid(tx: Tx) -> CheckOutcome:
     if settings.of_stage(tx, Import.stage).get("reader") == FORMAT:
         return study_checks.published_grid(tx)
-    keeps_known = options_as_done(tx, Pair).keep_known
-    if sample := load_sample_size(tx):
-        digest = str(settings.of_stage(tx, SAMPLE_SETTING)["sha256"])
+    keeps_known = context.options_as_done(tx, Pair).keep_known
+    if sample := context.load_sample_size(tx):
+        digest = str(settings.of_stage(tx, context.SAMPLE_SETTING)["sha256"])
         return study_checks.drawn_grid(tx, sample.cells, digest, keep_known=keeps_known)._replace(note=str(sample))
-    return study_checks.whole_grid(tx, keep_known=is_planned(tx) or keeps_known)
+    return study_checks.whole_grid(tx, keep_known=context.is_planned(tx) or keeps_known)
 
 
 def _check_settings(tx: Tx) -> CheckOutcome:
@@ -194,7 +185,7 @@ def _check_settings(tx: Tx) -> CheckOutcome:
             del saved_settings["reader"]
         try:
             if saved_settings:
-                build_options(cls, saved_settings, {})
+                context.build_options(cls, saved_settings, {})
         except SettingError as error:
             faults.append(f"grid `{key.name}`: {error}")
     return CheckOutcome(n, faults)
@@ -203,7 +194,7 @@ def _check_settings(tx: Tx) -> CheckOutcome:
 def _check_codes(tx: Tx) -> CheckOutcome:
     possible = []
     for _ in grids.for_each_grid(tx):
-        question, labels = labels_of(tx), rounds.label_ids(tx)
+        question, labels = context.labels_of(tx), rounds.label_ids(tx)
         possible += [labels[code] for code in question.definite if code in labels] if question else []
     return study_checks.codes(tx, possible)
 
@@ -224,10 +215,10 @@ def _check_rules(tx: Tx) -> CheckOutcome:
 
 
 def _check_tiers(tx: Tx) -> CheckOutcome:
-    question = labels_of(tx)
+    question = context.labels_of(tx)
     if question is None or not judgements.is_answered(tx) or tier_obstacle(question):
         return CheckOutcome(0, [])
-    return CheckOutcome(len(partition.tiers_of(tx, effective_options(tx, Partition, {})).pairs), [])
+    return CheckOutcome(len(partition.tiers_of(tx, context.effective_options(tx, Partition, {})).pairs), [])
 
 
 def _check_slots(tx: Tx) -> CheckOutcome:

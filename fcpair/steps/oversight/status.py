@@ -15,19 +15,9 @@ from fcpair.params import Adjudicate, Note
 from fcpair.records import RunLog, RunRecord, Status
 from fcpair.sentences import say, say_number
 from fcpair.stages.questions.labels import tier_obstacle
+from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import (
-    STAGE_PRODUCTS,
-    GridContext,
-    StudyContext,
-    find_cell,
-    has_saved_options,
-    is_planned,
-    labels_of,
-    lease_minutes,
-    load_sample_size,
-    note_run,
-)
+from fcpair.steps.base.context import GridContext, StudyContext
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, commands, load_open_work
@@ -69,10 +59,10 @@ def status(study: StudyContext) -> dict[str, Any]:
         planned = [
             grid_facts(tx, key.name) | _next_and_also(commands(tx, key.name))
             for key in grids.for_each_grid(tx)
-            if is_planned(tx)
+            if context.is_planned(tx)
         ]
         counts = assignments.counts_of_all_grids(tx)
-        main = _NO_MAIN if is_planned(tx) else _main_status(tx, counts.get(grids.current_grid_id(tx), {}))
+        main = _NO_MAIN if context.is_planned(tx) else _main_status(tx, counts.get(grids.current_grid_id(tx), {}))
         known_pairs = []
         if rounds.known_ids(tx):
             from fcpair.steps.people.known_pairs import scores
@@ -108,13 +98,13 @@ def _next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[s
 def _final_commands(tx: Tx) -> str:
     offered = []
     for key in grids.for_each_grid(tx):
-        if not is_planned(tx):
+        if not context.is_planned(tx):
             offered.append("partition")
             continue
-        primary_round, question = rounds.primary(tx), labels_of(tx)
+        primary_round, question = rounds.primary(tx), context.labels_of(tx)
         has_tiers = question is not None and not tier_obstacle(question)
         has_several = primary_round.options.answers != 1  # 0: everybody answers
-        decide = "partition" if has_saved_options(tx, Adjudicate) else "adjudicate"
+        decide = "partition" if context.has_saved_options(tx, Adjudicate) else "adjudicate"
         option = f"--grid {quote(key.name)}"
         if has_several and form_of(primary_round.form).parts():
             offered.append(f"agreement {option}")
@@ -140,7 +130,7 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
 def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
     work = load_open_work(tx, counts)
     return {
-        "sampled": asdict(sample) if (sample := load_sample_size(tx)) else None,
+        "sampled": asdict(sample) if (sample := context.load_sample_size(tx)) else None,
         "stages": build_progress.n_built(tx),
         "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
         "rounds": {name: progress.counts for name, progress in work.rounds.items()},
@@ -160,14 +150,14 @@ def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
 def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes:
     """The notes of `status` in a transaction about the oldest grid; `origins` counts the judgements by origin."""
     notes = _clock_notes(tx)
-    if not is_planned(tx):
+    if not context.is_planned(tx):
         counts = assignments.counts_of_grid(tx)
         notes = [*_main_notes(tx, counts, load_open_work(tx, counts, tally_of)), *notes]
     return StudyNotes(tallies.simulated_note(origins), (*notes, *effective_words(tx).language_notes))
 
 
 def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]:
-    notes: list[str] = [str(sample)] if (sample := load_sample_size(tx)) else []
+    notes: list[str] = [str(sample)] if (sample := context.load_sample_size(tx)) else []
     notes += tallies.look_again(work.n_second_look, work.tally.n_lost)
     if work.n_not_due:  # which were assigned, and are asked for only then
         notes.append(
@@ -180,7 +170,7 @@ def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]
     round_, joined = work.primary.round, people.people(tx, work.primary.round.role, active=True)
     late_names = [person.name for person in joined if person.id not in counts.get(round_.name, {})]
     has_open = assignments.sum_of_round(counts, round_)[Status.OPEN.value] > 0
-    if late_names and has_open and lease_minutes(tx, round_) is None:
+    if late_names and has_open and context.lease_minutes(tx, round_) is None:
         notes.append(
             say(
                 "%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even "
@@ -245,8 +235,8 @@ def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pai
     with grid._store.write() as tx:
         if note.pair is not None:
             with at_fault("pair"):
-                find_cell(tx, note.pair)
-        return note_run(tx, note.stage, as_params(note), {})
+                context.find_cell(tx, note.pair)
+        return context.note_run(tx, note.stage, as_params(note), {})
 
 
 def overview(study: StudyContext) -> list[dict[str, Any]]:
@@ -315,7 +305,9 @@ def describe_as_html(study: StudyContext) -> str:
 
 def _progress(tx: Tx) -> str:
     n_built = build_progress.n_built(tx)
-    made = [f"{n_built[stage]:,} {STAGE_PRODUCTS[stage]}" for stage in build_progress.BUILDING[:4] if n_built[stage]]
+    made = [
+        f"{n_built[stage]:,} {context.STAGE_PRODUCTS[stage]}" for stage in build_progress.BUILDING[:4] if n_built[stage]
+    ]
     if n_answers := sum(judgements.n_judgements(tx, round_) for round_ in rounds.of_grid(tx)):
         return ", ".join([*made[-1:], f"{n_answers:,} answers"])
     return made[-1] if made else "empty"

@@ -30,17 +30,8 @@ from fcpair.round_options import DESIGNED
 from fcpair.stages.questions import Closed, OneOf
 from fcpair.stages.questions.labels import read_labels
 from fcpair.steps.answers.import_fc_conan import FORMAT
-from fcpair.steps.base import departures, text_digests
-from fcpair.steps.base.context import (
-    PLAN,
-    StudyContext,
-    as_settings,
-    effective_options,
-    is_file,
-    is_planned,
-    note_run,
-    scheme_of,
-)
+from fcpair.steps.base import context, departures, text_digests
+from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import OF_PLAN, OF_STUDY, plan_sections
 from fcpair.steps.grids import side_from_setting, side_setting
 from fcpair.steps.people.people import LIMITS, loosened_limits
@@ -68,7 +59,7 @@ def save_recipe(study: StudyContext, recipe: Recipe) -> None:
             return
     with study._store.write() as tx:
         new_sections = list(_new_sections(tx, recipe))
-        run = note_run(tx, "recipe", {}, {"version": departures.recipe_version(tx) + 1})
+        run = context.note_run(tx, "recipe", {}, {"version": departures.recipe_version(tx) + 1})
         departures.add_recipe_version(tx, run.id, begins=True)
         for grid_id, stage, values in new_sections:
             with grids.on_grid(tx, grid_id):
@@ -79,11 +70,11 @@ def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[tuple[int, str, dict[str, 
     grid_ids = {key.name: key.id for key in grids.keys(tx)}
     first_grid_id, sections = next(iter(grid_ids.values())), list[tuple[int, str, dict[str, Any]]]()
     if recipe.setup and recipe.setup.guidelines:
-        sections.append((first_grid_id, Setup.stage, {"guidelines": as_settings(recipe.setup)["guidelines"]}))
+        sections.append((first_grid_id, Setup.stage, {"guidelines": context.as_settings(recipe.setup)["guidelines"]}))
     for name in SECTIONS:
         if options := getattr(recipe, name):
             grid_id = first_grid_id if isinstance(options, OF_STUDY) else grid_ids[MAIN]
-            sections.append((grid_id, options.stage, as_settings(options)))
+            sections.append((grid_id, options.stage, context.as_settings(options)))
     for plan in recipe.grids:
         sections += [(grid_ids[plan.name], stage, values) for stage, values in plan_sections(plan)]
     for grid_id, stage, values in sections:
@@ -129,7 +120,7 @@ def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
             yield IMPORTED_NOTE.format(file)
         if settings.of_stage(tx, Import.stage).get("path") == {"path": str(IN_MEMORY)}:
             yield FRAME_NOTE
-        path = effective_options(tx, Setup, {}).guidelines
+        path = context.effective_options(tx, Setup, {}).guidelines
     for run in runs.runs(tx):  # what was done with single pairs, which a recipe cannot say, oldest first
         for stage, name, note in (
             (Assign.stage, "pairs", EXTRA_LABELS_NOTE),
@@ -155,26 +146,28 @@ def _published_labels_file(tx: Tx) -> str | None:
 def _recipe(tx: Tx) -> Recipe:
     hints, sections = get_type_hints(Recipe), dict[str, Any]()
     with grids.on_grid(tx, grids.keys(tx)[0].id):
-        planned = is_planned(tx)
-        setup = replace(effective_options(tx, Setup, {}), title=runs.study_facts(tx)["title"])
+        planned = context.is_planned(tx)
+        setup = replace(context.effective_options(tx, Setup, {}), title=runs.study_facts(tx)["title"])
         if not planned:  # of a planned one, its plan has them
             hs_name, cn_name = grids.side_names(tx)
-            setup = replace(setup, hs_name=hs_name, cn_name=cn_name, scheme=str(scheme_of(tx)))
+            setup = replace(setup, hs_name=hs_name, cn_name=cn_name, scheme=str(context.scheme_of(tx)))
         for name in SECTIONS:
             cls, is_of_study = plain_type(hints[name]), name in STUDY_SECTIONS
             is_taken_over = cls is Import and _published_labels_file(tx)  # texts that came with their labels
             if (is_of_study or not planned) and settings.with_recipe(tx, cls.stage) and not is_taken_over:
-                sections[name] = effective_options(tx, cls, {})
-    plans = tuple(_grid_plan(tx, key) for key in grids.for_each_grid(tx) if is_planned(tx))
+                sections[name] = context.effective_options(tx, cls, {})
+    plans = tuple(_grid_plan(tx, key) for key in grids.for_each_grid(tx) if context.is_planned(tx))
     return Recipe(setup=setup, **sections, grids=plans)
 
 
 def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
     """The plan of a grid, as what the study has of it amounts to."""
     row_name, column_name = grids.side_names(tx)
-    sides, answer_rounds = settings.of_stage(tx, PLAN), rounds.answer_rounds(tx)
+    sides, answer_rounds = settings.of_stage(tx, context.PLAN), rounds.answer_rounds(tx)
     options = {
-        name: effective_options(tx, cls, {}) for name, cls in OF_PLAN.items() if settings.with_recipe(tx, cls.stage)
+        name: context.effective_options(tx, cls, {})
+        for name, cls in OF_PLAN.items()
+        if settings.with_recipe(tx, cls.stage)
     }
     if rounds.validation(tx).ids:
         options.setdefault("validate", Validate())
@@ -248,7 +241,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
 def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
     if setup is None:
         return
-    facts, main = runs.study_facts(tx), not is_planned(tx)
+    facts, main = runs.study_facts(tx), not context.is_planned(tx)
     for key in ("title", "hs_name", "cn_name") if main else ("title",):
         if getattr(setup, key) != facts[key]:
             yield Difference("study", key, _format_value(getattr(setup, key)), _format_value(facts[key]))
@@ -260,13 +253,13 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
         body = None  # a file that is gone says nothing
     if body is not None and all(version["body"] != body for version in people.guideline_versions(tx)):
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
-    if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := scheme_of(tx)):
+    if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := context.scheme_of(tx)):
         yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))
 
 
 def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
     grid_ids = {key.name: key.id for key in grids.keys(tx)}
-    if recipe.has_main and (MAIN not in grid_ids or is_planned(tx)):
+    if recipe.has_main and (MAIN not in grid_ids or context.is_planned(tx)):
         yield Difference("grid", MAIN, "made of a corpus", "planned" if MAIN in grid_ids else "no such grid")
     for plan in recipe.grids:
         if plan.name in grid_ids:
@@ -275,7 +268,7 @@ def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
 
 
 def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
-    place, saved_plan = f"grid {plan.name}", settings.of_stage(tx, PLAN)
+    place, saved_plan = f"grid {plan.name}", settings.of_stage(tx, context.PLAN)
     if not saved_plan:
         yield Difference(place, NO_VALUE, "planned", "made of a corpus")
         return
@@ -312,14 +305,14 @@ def _stage_differences(tx: Tx, *every_options: Any) -> Iterator[Difference]:
     for options in every_options:
         if options is None or not (saved_settings := settings.of_stage(tx, options.stage)):  # the stage was not done
             continue
-        values, shown_values, defaults = as_settings(options), as_params(options), defaults_of(options)
+        values, shown_values, defaults = context.as_settings(options), as_params(options), defaults_of(options)
         for key in result_params(options):
             value, shown, saved = values[key], shown_values[key], saved_settings.get(key, defaults[key])
             if isinstance(options, Import) and key == "reader":
                 value, shown, saved = (reader or format_of(options.path) for reader in (value, shown, saved))
             if departures.is_same(saved, value) or (key in departures.PEOPLE_PARAMS and value is None):
                 continue
-            if is_file(getattr(options, key)) and isinstance(value, list) and len(value) == len(saved or ()):
+            if context.is_file(getattr(options, key)) and isinstance(value, list) and len(value) == len(saved or ()):
                 files = zip(value, shown, saved, strict=True)
                 value, shown, saved = next(file for file in files if not departures.is_same(file[2], file[0]))
             are_files = isinstance(value, dict) and isinstance(saved, dict)

@@ -34,15 +34,8 @@ from fcpair.stages.adjudication.partition import find_rule, tier_rules
 from fcpair.steps.answers.answer_tables import ROW, decisions_table, rows_table
 from fcpair.steps.answers.curation import written_table
 from fcpair.steps.assignment.validate import look_again_notes
-from fcpair.steps.base.context import (
-    GridContext,
-    load_sample_size,
-    need_labels,
-    note_run,
-    options_as_done,
-    rules_of,
-    scheme_of,
-)
+from fcpair.steps.base import context
+from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.tallies import simulated_note
@@ -112,16 +105,16 @@ class Exports:
         """Write all tiers as a Hugging Face dataset folder with a card; see `hf_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            rules, study_facts = rules_of(self._grid, tx), runs.study_facts(tx)
+            rules, study_facts = context.rules_of(self._grid, tx), runs.study_facts(tx)
             facts = CardFacts(
                 *(study_facts[name] for name in ("title", "hs_name", "cn_name")),
-                scheme_of(tx),
+                context.scheme_of(tx),
                 tier_rules(rules),
                 simulated_note(judgements.n_by_origin(tx)),
                 version("fcpair"),
-                options_as_done(tx, Pair).keep_known,
+                context.options_as_done(tx, Pair).keep_known,
                 look_again_notes(tx),
-                load_sample_size(tx),
+                context.load_sample_size(tx),
             )
             rows_by_tier = {rule.tier: load_tier(tx, rules, rule.tier)[0] for rule in facts.rules}
         if rows_by_tier[Tier.BRONZE.label].empty:
@@ -250,9 +243,9 @@ def _load_tier(
     grid: GridContext, tx: Tx, kind: str, tier: Tier | str, options: Export
 ) -> tuple[TierTable, pd.DataFrame, dict[str, Any]]:
     """The tiers, the pairs of one, and the parameters that this kind of export rests on, as its run has them."""
-    rules = rules_of(grid, tx)
+    rules = context.rules_of(grid, tx)
     name = find_rule(tier_rules(rules), tier).tier
-    need_labels(tx, Export.stage)
+    context.need_labels(tx, Export.stage)
     tiers = tiers_of(tx, rules)
     pairs = tiers.in_tier(name)
     if pairs.empty:
@@ -298,4 +291,4 @@ def _write(
             else:
                 write_table(content, place)
         digest = {} if is_folder else {"sha256": hashlib.sha256(temporary.read_bytes()).hexdigest()}
-        return note_run(tx, Export.stage, {**params, "out": str(path)}, {**counts, **digest})
+        return context.note_run(tx, Export.stage, {**params, "out": str(path)}, {**counts, **digest})

@@ -44,18 +44,9 @@ from fcpair.stages.adjudication.partition import (
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import VERDICT, check_own_tiers, need_tiers, tier_obstacle
+from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of, format_answer
-from fcpair.steps.base.context import (
-    GridContext,
-    find_cell,
-    is_planned,
-    labels_of,
-    need_labels,
-    note_run,
-    note_stage_run,
-    rules_of,
-    scheme_of,
-)
+from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import check_seen, own, takes_params
 from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.rules import rule_decisions
@@ -123,8 +114,8 @@ class TierTable(Result):
 def derive_tiers(grid: GridContext) -> TierTable:
     """Derive the tiers from judgements, decisions and verdicts; InputError where no answer of the grid is positive."""
     with grid._store.read() as tx:
-        need_labels(tx, "partition")
-        tiers = tiers_of(tx, rules_of(grid, tx))
+        context.need_labels(tx, "partition")
+        tiers = tiers_of(tx, context.rules_of(grid, tx))
         in_tiers = tiers.pairs["cell_id"][tiers.pairs["tiers"] > 0]
         return replace(
             tiers,
@@ -146,11 +137,11 @@ def note_partition(
     """Derive the tiers, and make these rules the grid's own; ConflictError where those `seen` hold no more."""
     options = options or grid.effective_options(Partition)
     with grid._store.read() as tx:
-        need_labels(tx, options.stage)
+        context.need_labels(tx, options.stage)
         counts = tiers_of(tx, options).sizes
     with grid._store.write() as tx:
         check_seen(tx, Partition, seen)
-        return note_stage_run(tx, options, counts)
+        return context.note_stage_run(tx, options, counts)
 
 
 def list_tiers(grid: GridContext) -> tuple[str, ...]:
@@ -160,7 +151,7 @@ def list_tiers(grid: GridContext) -> tuple[str, ...]:
 
 def tiers_of(tx: Tx, options: Partition) -> TierTable:
     """The tiers as they are in a transaction that is under way; raises what `need_tiers` does."""
-    question, rules = need_tiers(scheme_of(tx)), tier_rules(options)
+    question, rules = need_tiers(context.scheme_of(tx)), tier_rules(options)
     check_own_tiers(options.own_tiers, question)
     pairs = pd.DataFrame(graded_pairs(tx, question, rules, judgements.label_arrays(tx, *GRADED)))
     return TierTable(rules, question, pairs, heads_of(tx))
@@ -168,7 +159,7 @@ def tiers_of(tx: Tx, options: Partition) -> TierTable:
 
 def heads_of(tx: Tx) -> ColumnHeads:
     """Names that tables about tiers use in the grid of a transaction."""
-    return CELL_HEADS if is_planned(tx) else PAIR_HEADS
+    return CELL_HEADS if context.is_planned(tx) else PAIR_HEADS
 
 
 def graded_pairs(
@@ -231,16 +222,16 @@ def first_tier_rows(
 ) -> tuple[pd.DataFrame, int]:
     """The first pairs of a tier, all for None, as `frame` has them, and how many there are in all."""
     with grid._store.read() as tx:
-        return load_tier(tx, rules_of(grid, tx), tier, first, published=published)
+        return load_tier(tx, context.rules_of(grid, tx), tier, first, published=published)
 
 
 def load_tier(
     tx: Tx, rules: Partition, tier: Tier | str, first: int | None = None, *, published: bool = False
 ) -> tuple[pd.DataFrame, int]:
     """The pairs of a tier by these rules, or the first of them, and how many there are in all."""
-    need_labels(tx, "partition")
+    context.need_labels(tx, "partition")
     if published:
-        require_published_scheme(scheme_of(tx))
+        require_published_scheme(context.scheme_of(tx))
     derived = tiers_of(tx, rules)
     tier_pairs = derived.in_tier(tier).reset_index(drop=True)
     pairs = tier_pairs if first is None else tier_pairs.head(first)
@@ -268,7 +259,7 @@ def release(
     """Write a tier to a file (.csv, .jsonl, .parquet); note rule, counts and hash, of a `download` only its name."""
     check_suffix(path)
     with grid._store.read() as tx:
-        rules = rules_of(grid, tx)
+        rules = context.rules_of(grid, tx)
         rule = find_rule(tier_rules(rules), tier)
         rows, _ = load_tier(tx, rules, rule.tier, published=published)
     if rows.empty:
@@ -281,7 +272,7 @@ def release(
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
         with grid._store.write() as tx:  # short: whoever answers meanwhile waits for its end
             runs.add_release(tx, rule.tier, {"rule": str(rule), **how}, counts, file, sha256)
-            run = note_run(tx, "partition", params, {**counts, "sha256": sha256})
+            run = context.note_run(tx, "partition", params, {**counts, "sha256": sha256})
     return replace(run, notes=(f"{rule.tier}: {rule}",))
 
 
@@ -324,9 +315,9 @@ NO_LABELS = "the answers in this grid are not labels"
 def explain(grid: GridContext, number: int) -> Explanation:
     """Say why a pair is where it is, with answers as people read them; UnknownIdError when no pair has that number."""
     with grid._store.read() as tx:
-        cell_id = find_cell(tx, number)
+        cell_id = context.find_cell(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
-        question, rules = labels_of(tx), tier_rules(rules_of(grid, tx))
+        question, rules = context.labels_of(tx), tier_rules(context.rules_of(grid, tx))
         labels = judgements.label_arrays(tx, "cell_id", "code", cell_ids=[cell_id])
         history = adjudications.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
