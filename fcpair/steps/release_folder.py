@@ -158,14 +158,12 @@ def load_content(
         "pairs": {table.name: len(table.rows) for table in facts.tiers},
     }
     guideline_text = escape_html(redaction.clean_text(people.current_guidelines(tx)[1]))
-    values = ([row[name] for name in AGREEMENT_COLUMNS] for row in agreement)
-    rounded = ([float(f"{cell:.12g}") if isinstance(cell, float) else cell for cell in row] for row in values)
     other_files = {
         **({GUIDELINES: guideline_text} if facts.guidelines_version else {}),
         "scheme.json": json.dumps(scheme, indent=2, ensure_ascii=False) + "\n",
         "recipe.toml": redaction.clean_toml(recipe_text_of(tx, pseudonyms.by_name, line_numbers)),
         "runs.jsonl": "".join(json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in log_lines),
-        **({AGREEMENT: format_csv([AGREEMENT_COLUMNS, *rounded])} if facts.has_agreement else {}),
+        **({AGREEMENT: _agreement_csv(agreement)} if facts.has_agreement else {}),
         **{f"qrels/{tier}.qrels": lines for tier, lines in qrels.items()},
         **({} if texts else {JOIN_SCRIPT: files("fcpair.files.release").joinpath(JOIN_SCRIPT).read_text("utf-8")}),
         FORM_FILE: form.as_toml(),
@@ -189,6 +187,13 @@ def write_content(facts: ReleaseFacts, texts_by_path: Mapping[str, str], folder:
     croissant = croissant_text(facts, {path: folders.digest_file(folder / path) for path in paths})
     (folder / CROISSANT).write_text(croissant, "utf-8", newline="\n")
     return folders.write_sums(folder)
+
+
+def _agreement_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The figures, to twelve digits: those behind depend on the order in which people are summed up."""
+    values = ([row[name] for name in AGREEMENT_COLUMNS] for row in rows)
+    rounded = ([float(f"{cell:.12g}") if isinstance(cell, float) else cell for cell in row] for row in values)
+    return format_csv([AGREEMENT_COLUMNS, *rounded])
 
 
 def load_facts(

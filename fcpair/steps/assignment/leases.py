@@ -205,9 +205,7 @@ def assign_free_slots(
         is_overdue = open_slots.has_overdue(tx)
     if is_overdue:
         with store.write() as tx:
-            open_slots.withdraw_overdue(tx)
-            for _ in grids.for_each_grid(tx):
-                reassignment.reassign(tx, seed=0)
+            reclaim_lapsed(tx)
 
     def assign_together(indices: Sequence[int], hold: Hold) -> list[list[Task]]:
         task_lists = []
@@ -231,6 +229,13 @@ def assign_free_slots(
 
     task_lists = assign_together(range(len(requests)), "others")
     return [tasks or assign_together([index], "all")[0] for index, tasks in enumerate(task_lists)]
+
+
+def reclaim_lapsed(tx: Tx) -> None:
+    """Take back what is held for longer than its lease, so that it is free."""
+    open_slots.withdraw_overdue(tx)
+    for _ in grids.for_each_grid(tx):
+        reassignment.reassign(tx, seed=0)
 
 
 def renew_leases(tx: Tx, person_id: int, round_id: int) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.writings import Layout, crowdcounter_json, parscn_table, split_files
@@ -208,10 +209,7 @@ class Exports:
         params = {"kind": "texts", "layout": layout, "round": round, **split_options}
         counts: dict[str, Any] = {"texts": len(rows), "answered": rows["hs"].nunique()}
         if layout in FOLDERS:
-            groups = rows["hs"].factorize(sort=True)[0].astype(np.int64)
-            types = rows["types"].str.get_dummies("; ").to_numpy(np.bool_)
-            shares = complete_shares([round(1 - options.test_share, 12)])
-            is_test = np.asarray(stratify(groups, types, shares, options.seed).side == 1)
+            is_test = _test_side(rows, options)
             files = hf_text_files(rows, is_test, **card) if layout == "hf" else split_files(rows, is_test)
             return _write(self._grid, path, files, params, {**counts, "test": int(is_test.sum())})
         if row_table is not None:
@@ -237,6 +235,14 @@ class Exports:
             rows = decisions_table(tx, self._grid.grid.name)
         by_rule = {str(rule): int(n) for rule, n in rows["rule"].value_counts(sort=False).items()}
         return _write(self._grid, path, {"": rows}, {"kind": "decisions"}, {"decisions": len(rows), "by_rule": by_rule})
+
+
+def _test_side(rows: pd.DataFrame, options: Export) -> NDArray[np.bool_]:
+    """Mask of the texts on the test side: whole rows of the grid, with types as evenly as that allows."""
+    groups = rows["hs"].factorize(sort=True)[0].astype(np.int64)
+    types = rows["types"].str.get_dummies("; ").to_numpy(np.bool_)
+    shares = complete_shares([round(1 - options.test_share, 12)])
+    return np.asarray(stratify(groups, types, shares, options.seed).side == 1)
 
 
 def _load_tier(
