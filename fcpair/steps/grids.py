@@ -286,8 +286,7 @@ def _read_other(source: Source) -> pd.DataFrame:
 
 def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row], list[int], dict[str, int]]:
     """The rows of a source that are kept, with their lines, and how many were left out, and why."""
-    counts = {"rows": len(table)}
-    keep = np.ones(len(table), np.bool_)
+    counts, keep = {"rows": len(table)}, np.ones(len(table), np.bool_)
     if source.labels:
         excluded = labelled_by_majority(table[source.labels].tolist(), source.without)
         counts["by_label"], keep = int((keep & excluded).sum()), keep & ~excluded

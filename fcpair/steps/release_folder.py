@@ -210,8 +210,7 @@ def load_facts(
 ) -> ReleaseFacts:
     """The facts of a study; `public_log` has its runs as they are published."""
     with grids.on_first_grid(tx):
-        study = runs.study_facts(tx)
-        consent = context.effective_options(tx, Annotate, {}).consent
+        study, consent = runs.study_facts(tx), context.effective_options(tx, Annotate, {}).consent
     counts, notes = Counter[str](), list[str]()  # what was carried over counts once
     questions, sources = dict[str, str](), dict[str, None]()
     for key in grids.for_each_grid(tx):

@@ -235,8 +235,7 @@ class GridTables:
 
     def _survey_tables(self, round_: Round, name: str) -> Iterator[ReleaseTable]:
         """Numbers of respondents who gave each answer, in cells of five or more; their own words are not published."""
-        form = form_of(round_.form)
-        rows = answers_table(self._tx, round_)
+        form, rows = form_of(round_.form), answers_table(self._tx, round_)
         names = [name for name, _ in form.questions]
         counts_by_place = {}
         for place, group in rows.groupby(["row", "column"], sort=False):

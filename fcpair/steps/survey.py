@@ -87,8 +87,7 @@ def survey_of(tx: Tx, name: str, by: Sequence[str] = ()) -> Survey:
             "third answer that is neither, such as one_of(yes,no,decline?)"
         )
     ((question, form),) = form_of(round_.form).questions
-    meaning_by_answer = _meaning_by_answer(form)
-    table = answers_table(tx, round_)
+    meaning_by_answer, table = _meaning_by_answer(form), answers_table(tx, round_)
     if table.empty:
         raise StageError(f"round `{round_.name}` of grid `{name}` has no answers yet")
     answers_by_person = _answers_by_person(tx, by)
@@ -195,8 +194,7 @@ def compare_groups_of_round(
         raise StageError(
             "no question was declared beforehand (`compare` of the section [annotate]); name one, as with `--by Gender`"
         )
-    answers_by_person = _answers_by_person(tx, by)
-    table = answers_table(tx, round_)
+    answers_by_person, table = _answers_by_person(tx, by), answers_table(tx, round_)
     table = table[~table["skipped"]]
     if table.empty:
         raise StageError(f"round `{round_.name}` has no answers yet")

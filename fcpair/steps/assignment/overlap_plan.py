@@ -120,8 +120,7 @@ def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:
         if build_progress.n_built(tx)["assign"]:
             step = plan.next_step or "the plan is for a grid of another size"
             raise StageError(f"pairs have been assigned, so the recipe stays as it is: {step}")
-        rung = plan.recommended_rung
-        overlap = {str(n): share for n, share in (plan.recommended or {}).items()}
+        rung, overlap = plan.recommended_rung, {str(n): share for n, share in (plan.recommended or {}).items()}
         run = note_run(
             tx, "plan", as_params(plan.options), {"overlap": overlap, "labels": rung.expected.labels if rung else 0}
         )

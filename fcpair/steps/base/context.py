@@ -259,8 +259,7 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     planned = is_planned(tx)
     if stage != "pair":
         need_corpus(tx, stage)
-    n_built = build_progress.n_built(tx)
-    stage_index = build_progress.BUILDING.index(stage)
+    n_built, stage_index = build_progress.n_built(tx), build_progress.BUILDING.index(stage)
     missing_stages = [] if planned else [name for name in build_progress.BUILDING[:stage_index] if not n_built[name]]
     if missing_stages and not (stage_index and n_built[build_progress.BUILDING[stage_index - 1]]):
         raise StageError.say(

@@ -115,8 +115,7 @@ def gather_report_data(
                 partition or effective_options(tx, Partition, {}),
                 agreement or effective_options(tx, Agree, {}),
             )
-            counts = assignments.counts_of_grid(tx)
-            labels = judgements.label_arrays(tx, *GRADED)
+            counts, labels = assignments.counts_of_grid(tx), judgements.label_arrays(tx, *GRADED)
             grid_parts.append(
                 data.GridPart(
                     facts=grid_facts(tx, key.name),

@@ -299,8 +299,7 @@ def pilot_results(grid: GridContext, round: str | None = None) -> list[dict[str,
         round_ = rounds.by_name(tx, round)
         if not round_.options.passed:
             raise StageError(f"round `{round_.name}` asks for no pilot; name one that has `passed` with `--round`")
-        names = {entry.id: entry.name for entry in people.people(tx)}
-        results = _results_by_person(tx, round_)
+        names, results = {entry.id: entry.name for entry in people.people(tx)}, _results_by_person(tx, round_)
         rows: list[dict[str, Any]] = [{"name": names[id_], **result} for id_, result in results.items()]
     if not rows:
         raise StageError(f"nobody has written in the pilot of round `{round_.name}` yet")

@@ -189,8 +189,7 @@ def _tier_labels(
             tier=rule.tier,
         )
     rows, columns = (pd.Index(ids).get_indexer(pd.Index(pairs[side])) for side, ids in (("hs_id", hs), ("cn_id", pool)))
-    positive = pairs["final"].isin(tiers.question.positive).to_numpy()
-    is_inside = columns >= 0
+    positive, is_inside = pairs["final"].isin(tiers.question.positive).to_numpy(), columns >= 0
     is_missing = positive & ~is_inside
     if is_missing.any():  # which no system could then find
         n, ids = int(is_missing.sum()), sorted(set(pairs["cn_id"][is_missing].tolist()))

@@ -237,8 +237,7 @@ def load_tier(
     pairs = tier_pairs if first is None else tier_pairs.head(first)
     cell_ids = pairs["cell_id"].tolist()
     labels = judgements.current_labels(tx, "cell_id", "annotator", "code", "origin", cell_ids=cell_ids)
-    texts = cells.texts_of_grid(tx)
-    verdicts = judgements.current_verdicts(tx, "cell_id", "origin")
+    texts, verdicts = cells.texts_of_grid(tx), judgements.current_verdicts(tx, "cell_id", "origin")
     is_simulated = pairs["cell_id"].isin(simulated_cells(labels, verdicts))
     pairs, labels = with_pair_numbers(pairs), with_pair_numbers(labels)
     if not published:
