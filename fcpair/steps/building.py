@@ -357,8 +357,8 @@ def make_grid(
         context.save_options(tx, options, run)
         if options.sample is None:
             return run
-        sample = {"of": cell_counts["of"], "sha256": cells.digest(tx)}  # how many there could be, and which were drawn
-        settings.save_settings(tx, context.SAMPLE_SETTING, sample, run.id)
+        drawn_cells = {"of": cell_counts["of"], "sha256": cells.digest(tx)}
+        settings.save_settings(tx, context.SAMPLE_SETTING, drawn_cells, run.id)
         notes = [str(context.load_sample_size(tx))]
         for side, name in (("hs", "HS"), ("cn", "CN")):
             least, most = cell_counts[f"{side}_min"], cell_counts[f"{side}_max"]

@@ -84,8 +84,8 @@ def start_calibration(
         ids = np.array([candidate.id for candidate in candidates])
         position = shard_order(shards.annotator, row[shards.pair], options.seed, "random")
         deal(tx, first, cell_id, ids, shards, position, options.seed)
-        counts = {"pairs": len(batch), "people": len(persons), "assignments": len(shards.pair)}
-        run = note_stage_run(tx, options, {"round": target.name, **counts})
+        sizes = {"pairs": len(batch), "people": len(persons), "assignments": len(shards.pair)}
+        run = note_stage_run(tx, options, {"round": target.name, **sizes})
         settings.save_settings(tx, STAGE, {"phase": Phase.ANSWER.value}, run.id)
         return run
 
