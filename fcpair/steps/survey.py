@@ -108,10 +108,7 @@ def is_survey(form: Form) -> bool:
 
 def _meaning_by_answer(form: object) -> dict[str, str]:
     """Meaning of each answer, by its name; empty where there are not two definite ones."""
-    if not isinstance(form, Closed):
-        return {}
-    definite = [choice.name for choice in form if choice.definite]
-    if len(definite) != 2:
+    if not isinstance(form, Closed) or len(definite := [choice.name for choice in form if choice.definite]) != 2:
         return {}
     yes, no, decline = ANSWERS
     return {definite[0]: yes, definite[1]: no, **{choice.name: decline for choice in form if not choice.definite}}
@@ -224,8 +221,8 @@ def _answers_by_person(tx: Tx, by: Sequence[str]) -> dict[str, dict[str, str]]:
     known_labels = list(dict.fromkeys(key for own in answers_by_person.values() for key in own))
     for label in by:
         if label not in known_labels:
-            hint = "nobody has stated anything about themselves"
-            hint = suggest_name(label, known_labels, "they said %(names)s") if known_labels else hint
+            nothing = "nobody has stated anything about themselves"
+            hint = suggest_name(label, known_labels, "they said %(names)s") if known_labels else nothing
             raise InputError(f"nobody has answered `{label}`; {hint}")
     return answers_by_person
 

@@ -208,12 +208,12 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
 
 def _stages(tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame) -> tuple[Stage, ...]:
     n_built, n_releases, counts = build_progress.n_built(tx), len(runs.releases(tx)), assignments.counts_of_grid(tx)
-    stages = []
-    for name, n in n_built.items():
-        if not n and name in {"import", "select", "retrieve"} and n_built["pair"]:
-            stages.append(Stage(name, done=True, result="not needed: the grid was imported from a file", command=""))
-        else:
-            stages.append(Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}"))
+    stages = [
+        Stage(name, done=True, result="not needed: the grid was imported from a file", command="")
+        if not n and name in {"import", "select", "retrieve"} and n_built["pair"]
+        else Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}")
+        for name, n in n_built.items()
+    ]
     verdicts = assignments.sum_of_round(counts, rounds.validation(tx))
     label_counts = assignments.sum_of_round(counts, rounds.primary(tx))
     label_counts[Status.OPEN.value] += open_slots.n_free(tx, rounds.primary(tx))

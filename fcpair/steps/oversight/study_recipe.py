@@ -242,11 +242,10 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
     if setup is None:
         return
     facts, main = runs.study_facts(tx), not context.is_planned(tx)
-    for key in ("title", "hs_name", "cn_name") if main else ("title",):
-        if getattr(setup, key) != facts[key]:
-            yield Difference("study", key, _format_value(getattr(setup, key)), _format_value(facts[key]))
-    if setup.folding != (own_folding := text_digests.folding(tx)):
-        yield Difference("study", "folding", setup.folding, own_folding)
+    own = {key: facts[key] for key in (("title", "hs_name", "cn_name") if main else ("title",))}
+    for key, value in (own | {"folding": text_digests.folding(tx)}).items():
+        if getattr(setup, key) != value:
+            yield Difference("study", key, _format_value(getattr(setup, key)), _format_value(value))
     try:
         body = setup.guidelines.read_text("utf-8") if setup.guidelines else None
     except (OSError, UnicodeDecodeError):
@@ -342,19 +341,25 @@ def _format_choices(question: Closed) -> str:
     )
 
 
-def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: bool) -> Iterator[str]:
-    yield "Make the recipe match the study, or make another study from it: `fcpair run RECIPE --study OTHER`."
-    yield "`fcpair recipe` prints the recipe that matches the study."
-    stages = {difference.stage for difference in differences}
+def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: bool) -> list[str]:
+    stages, policy = {difference.stage for difference in differences}, recipe.adjudicate or Adjudicate()
     first = next((name for name in build_progress.BUILDING if name in stages), "")
-    if first and not has_judgements:
-        yield f"`fcpair {first} --redo` repeats that stage and everything built on it."
-    if recipe.adjudicate and Adjudicate.stage in stages:
-        policy = recipe.adjudicate
-        yield f"`fcpair adjudicate --policy {policy.policy} --ties {policy.ties}` applies the recipe's policy."
-    if any(difference.key == "guidelines" for difference in differences):
-        yield "The lead's page changes the guidelines of a study."
-    if Plan.stage in stages:
-        yield "`fcpair plan --save` has written the overlap; give it under `[assign]`, or another that you want."
-    if "annotate" in stages:
-        yield "`--loosen` applies the recipe's looser limits."
+    remedies = (
+        (True, "Make the recipe match the study, or make another study from it: `fcpair run RECIPE --study OTHER`."),
+        (True, "`fcpair recipe` prints the recipe that matches the study."),
+        (first and not has_judgements, f"`fcpair {first} --redo` repeats that stage and everything built on it."),
+        (
+            recipe.adjudicate and Adjudicate.stage in stages,
+            f"`fcpair adjudicate --policy {policy.policy} --ties {policy.ties}` applies the recipe's policy.",
+        ),
+        (
+            any(difference.key == "guidelines" for difference in differences),
+            "The lead's page changes the guidelines of a study.",
+        ),
+        (
+            Plan.stage in stages,
+            "`fcpair plan --save` has written the overlap; give it under `[assign]`, or another that you want.",
+        ),
+        ("annotate" in stages, "`--loosen` applies the recipe's looser limits."),
+    )
+    return [remedy for is_meant, remedy in remedies if is_meant]
