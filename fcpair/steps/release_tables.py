@@ -395,10 +395,12 @@ def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> tuple[lis
         is_bringing = run.stage.endswith(_BRINGING) or "import" in params
         keys[run.id] = key = json.dumps([run.stage, *(place if is_bringing else [params])])
         earlier = lines.pop(key, None)  # and the line comes behind all others
-        common = {name: value for name, value in line["params"].items() if earlier["params"].get(name, ...) == value}
-        names = [name for name in _SUMMED if name in {**earlier["counts"], **line["counts"]}]
-        sums = {name: earlier["counts"].get(name, 0) + line["counts"].get(name, 0) for name in names}
-        lines[key] = {**line, "params": common, "counts": sums} if earlier and is_bringing else line
+        if earlier and is_bringing:  # one line has what both have of parameters, and the sums of what they brought
+            common = {name: value for name, value in params.items() if earlier["params"].get(name, ...) == value}
+            names = [name for name in _SUMMED if name in {**earlier["counts"], **line["counts"]}]
+            sums = {name: earlier["counts"].get(name, 0) + line["counts"].get(name, 0) for name in names}
+            line |= {"params": common, "counts": sums}
+        lines[key] = line
     numbers = {key: number for number, key in enumerate(lines, 1)}
     numbered = [{"run": numbers[key], **line} for key, line in lines.items()]
     return numbered, {run_id: numbers[key] for run_id, key in keys.items()}

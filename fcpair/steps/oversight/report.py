@@ -289,12 +289,11 @@ def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, op
             if isinstance(written, Text):
                 lengths = [n for answer in answers if (n := n_words(answer[name] or ""))]  # None where it was not asked
                 texts.append(data.WrittenTexts(name, len(lengths), float(median(lengths)) if lengths else None))
-    model_records: dict[str, Any] = {}
-    for run in runs.runs(tx, "generate"):
+    model_records, figures = dict[str, Any](), list[data.ModelFigures]()
+    for run in runs.runs(tx, "generate") if by_models else ():
         if (run.params["grid"], run.params["round"]) == (grid, round_.name):
             model_records |= run.params["models"]
-    figures = []
-    for person in people.people(tx, Role.MODEL):
+    for person in people.people(tx, Role.MODEL) if by_models else ():
         if by_status := counts.get(round_.name, {}).get(person.id):
             record = model_records.get(person.name, {})
             n_by_status = (by_status.get(status.value, 0) for status in (Status.DONE, Status.OPEN, Status.SKIPPED))
@@ -309,7 +308,7 @@ def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, op
         dealt=round_progress(tx, round_).dealt,
         choices=tuple(choice.name for choice in question or ()),
         people=() if by_models else people_figures(tx, round_.role, round_, question, counts),
-        models=tuple(figures) if by_models else (),
+        models=tuple(figures),
         texts=tuple(texts),
         agreement=blocks,
     )
