@@ -286,8 +286,8 @@ class Grid(GridContext):
         tiers._rules = options or self.effective_options(Partition)
         return tiers
 
-    __repr__ = steps.status.describe_grid
-    _repr_html_ = steps.status.grid_html
+    __repr__ = steps.status.describe
+    _repr_html_ = steps.status.describe_as_html
 
     @property
     def policy(self) -> Adjudicate | None:

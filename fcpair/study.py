@@ -113,10 +113,10 @@ class Study(StudyContext):
         keywords = Setup(title, cast("Path | None", guidelines), hs_name, cn_name, scheme, folding)
         setup = choose_params(setup, keywords, Setup())
         body = _read_text(setup.guidelines) if setup.guidelines else ""
-        steps.terms.check_guidelines(body)
+        steps.people.check_guidelines(body)
 
         def fill(tx: Tx) -> None:
-            steps.init.fill_study(tx, setup, body, main=not grids)
+            steps.grids.fill_study(tx, setup, body, main=not grids)
             run = note_run(tx, setup.stage, as_params(setup), {})
             for plan in grids:
                 steps.grids.add(tx, plan)
@@ -220,9 +220,9 @@ class Study(StudyContext):
     open_survey = steps.survey.open_survey
     grid_overview = steps.status.overview
 
-    guideline_versions = steps.terms.guideline_versions
-    guideline_readers = steps.terms.guideline_readers
-    edit_guidelines = steps.terms.edit_guidelines
+    guideline_versions = steps.people.guideline_versions
+    guideline_readers = steps.people.guideline_readers
+    edit_guidelines = steps.people.edit_guidelines
     import_corpus = steps.building.import_corpus
 
     add_people = steps.people.add
@@ -256,7 +256,7 @@ class Study(StudyContext):
     save_words = steps.wording.save_words
     page_words = steps.wording.page_words
     load_names = steps.wording.load_names
-    save_terms = steps.terms.save_terms
+    save_terms = steps.people.save_terms
     page_language = steps.wording.page_language
 
     walk = steps.recipe_runner.run_recipe
@@ -271,8 +271,8 @@ class Study(StudyContext):
     latest_evaluation = steps.report.latest_evaluation
     release = steps.release_folder.release_study
 
-    __repr__ = steps.status.describe_study
-    _repr_html_ = steps.status.study_html
+    __repr__ = steps.status.describe
+    _repr_html_ = steps.status.describe_as_html
 
 
 def _read_text(path: Path) -> str:

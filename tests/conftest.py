@@ -224,10 +224,10 @@ def unhurried() -> Iterator[None]:
 def endless_day() -> Iterator[None]:
     """For the code under test, the day on which the tests began goes on: none of them fails at midnight."""
     from fcpair.steps.oversight import activity
-    from fcpair.steps.people import terms
+    from fcpair.steps.people import people
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (terms, activity):
+        for module in (people, activity):
             patch.setattr(module, "start_of_day", lambda _: FIRST_MIDNIGHT)
         yield
 

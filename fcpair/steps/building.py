@@ -27,23 +27,13 @@ from fcpair.sentences import say
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.sample import draw_cells, draw_positions, draw_stratified, own_order
 from fcpair.steps import grids
-from fcpair.steps.base.context import (
-    Basis,
-    GridContext,
-    StudyContext,
-    begin_building,
-    check_building,
-    is_planned,
-    load_sample_size,
-    note_run,
-    note_stage_run,
-    save_options,
-    save_sample_size,
-)
+from fcpair.steps.base import context
+from fcpair.steps.base.context import Basis, GridContext, StudyContext
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.base.text_digests import digester, find_listed_texts
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides, texts
+from fcpair.store.oversight import settings
 
 COLUMN_READERS = ("csv", "conan", "mt-conan")  # which say what columns a table has, wherever it is
 MAX_SHOWN = 10  # HS that a note names
@@ -68,8 +58,8 @@ def import_corpus(
     """Read the corpus: the source pairs that the study starts from.
 
     `path` is the file, a pandas DataFrame or a list of rows with the same columns, or an `Import` with the other
-    arguments, too. The index of a frame is no part of it, and NaN and None are empty cells. A column whose name starts
-    with `hs` describes the HS, one that starts with `cn` the CN.
+    arguments, too. In a frame, NaN and None are empty cells. A column whose name starts with `hs` or `cn` describes
+    that text.
 
     Args:
         reader: the kind of file, which its suffix says if it is not given; of a frame, which columns it has.
@@ -83,8 +73,7 @@ def import_corpus(
         sheet_name: the sheet of a workbook that is read; if not given, the one with the columns.
 
     Raises:
-        InputError: no such file, a missing or duplicated column, a broken encoding, an empty text or an id of two texts
-            (all of them, with line numbers, or those of rows), no row of the language.
+        InputError: no such file or language, and all wrong columns, encodings, texts and ids, with their lines or rows.
         StageError: the study has a corpus, and `redo` is not asked; or what rests on it has answers.
     """
     file = path.path if isinstance(path, Import) else cast("Path", path)
@@ -101,7 +90,7 @@ def import_corpus(
     with study._store.write() as tx:
         if dependent_grids := sides.grids_on_corpus(tx):
             raise StageError(f"grid `{dependent_grids[0]}` has texts of the corpus, so the corpus cannot be replaced")
-        begin_building(tx, "import", redo=redo)
+        context.begin_building(tx, "import", redo=redo)
         pairs = corpus.pairs
         has_hs, has_cn = (pairs[side].str.strip() != "" for side in (HS, CN))
         hs_ids = add_side(tx, HS, pairs[has_hs], corpus.hs_metadata)
@@ -119,16 +108,13 @@ def import_corpus(
             counts |= {"repeated": n_repeated} if n_repeated else {}
         if options.only_language:
             counts["other_languages"] = corpus.n_left_out
-        run = note_stage_run(tx, options, counts)
-    notes = list(corpus.notes)
-    if n_repeated:
-        repeat = "row without a pair repeats" if n_repeated == 1 else "rows without a pair repeat"
-        notes.insert(
-            0,
-            f"{n_repeated:,} {repeat} a text of another row, which is kept once: `status` and exports have "
-            f"{len(pairs) - n_repeated:,} rows of the {len(pairs):,} that were read",
-        )
-    return replace(run, notes=tuple(notes))
+        run = context.note_stage_run(tx, options, counts)
+    repeat = "row without a pair repeats" if n_repeated == 1 else "rows without a pair repeat"
+    note = (
+        f"{n_repeated:,} {repeat} a text of another row, which is kept once: `status` and exports have "
+        f"{len(pairs) - n_repeated:,} rows of the {len(pairs):,} that were read"
+    )
+    return replace(run, notes=(*[note] * bool(n_repeated), *corpus.notes))
 
 
 def add_side(tx: Tx, side: str, pairs: pd.DataFrame, metadata: tuple[str, ...]) -> dict[str, int]:
@@ -139,7 +125,6 @@ def add_side(tx: Tx, side: str, pairs: pd.DataFrame, metadata: tuple[str, ...]) 
 
 
 def _metadata(rows: pd.DataFrame, names: tuple[str, ...]) -> list[dict[str, str]]:
-    """The metadata of each row as a dict, of those names that the file has."""
     columns = [name for name in names if name in rows.columns]
     cells = rows[columns].itertuples(index=False, name=None)
     return [dict(zip(columns, values, strict=True)) for values in cells] if columns else [{} for _ in range(len(rows))]
@@ -162,7 +147,7 @@ def select(
     if options.hs is None and options.hs_list is None:
         raise InputError("say either how many HS to draw (--hs N) or which (--hs-list FILE)")
     with grid._store.write() as tx:
-        begin_building(tx, "select", redo=redo)
+        context.begin_building(tx, "select", redo=redo)
         if options.hs_list:
             hs_ids = find_listed_texts(tx, HS, options.hs_list, options.sheet_name)
         else:
@@ -178,7 +163,7 @@ def select(
                 drawn = draw_stratified(strata, order, n, options.seed, "HS")
             hs_ids = all_hs["id"].to_numpy()[drawn].tolist()
         sides.set_texts(tx, "row", hs_ids)
-        return note_stage_run(tx, options, {"hs": len(hs_ids), "source_cns": len(sides.source_cns(tx))})
+        return context.note_stage_run(tx, options, {"hs": len(hs_ids), "source_cns": len(sides.source_cns(tx))})
 
 
 @takes_params
@@ -200,30 +185,28 @@ def bring_in_candidates(
     dask: str | None = own(None),
     sheet_name: str | None = own(None),
 ) -> RunRecord:
-    """Bring candidates in: neighbours of the source CNs, less all source CNs; those of a list, which is a file, a frame
-    or a Python list; those of runs; or every CN of the corpus.
+    """Bring candidates in: neighbours of the source CNs, less all source CNs; those of a list or of runs; or every CN.
 
-    A run is a file, or one frame with the columns `hs_id`, `cn_id`, `rank` and `score`. Without options, as the recipe
-    says. Raises ModelError when the model cannot be had.
+    A list is a file, a frame or a Python list; a run is a file, or one frame with `hs_id`, `cn_id`, `rank` and `score`.
+    Without options, as the recipe says. Raises ModelError when the model cannot be had.
     """
     options = options or by_recipe(grid, Retrieve)
     if options.cn_list is not None or options.every_cn:  # source CNs are among them
         with grid._store.write() as tx:
-            begin_building(tx, "retrieve", redo=redo)
-            candidates = (
-                texts.texts_of(tx, CN)["id"].tolist()
-                if options.cn_list is None
-                else find_listed_texts(tx, CN, options.cn_list, options.sheet_name)
-            )
+            context.begin_building(tx, "retrieve", redo=redo)
+            if options.cn_list is None:
+                candidates = texts.texts_of(tx, CN)["id"].tolist()
+            else:
+                candidates = find_listed_texts(tx, CN, options.cn_list, options.sheet_name)
             sides.set_texts(tx, "column", candidates)
-            return note_stage_run(tx, options, {"candidates": len(candidates)})
+            return context.note_stage_run(tx, options, {"candidates": len(candidates)})
     if options.runs:
         return _use_pooled_candidates(grid, options, redo=redo)
     retrieve.check_k(options.k)
     if options.dask is not None:
         check_address(options.dask)
     with grid._store.read() as tx:
-        check_building(tx, "retrieve", redo=redo)
+        context.check_building(tx, "retrieve", redo=redo)
         basis = Basis(tx, lambda tx: (texts.source_copies(tx), sides.source_cns(tx)))
         corpus_cns, source_ids = basis.inputs
         if not source_ids:
@@ -259,21 +242,21 @@ def bring_in_candidates(
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
     with grid._store.write() as tx:
         basis.check_unmoved(tx)
-        begin_building(tx, "retrieve", redo=redo)
+        context.begin_building(tx, "retrieve", redo=redo)
         sides.set_neighbours(
             tx, neighbours.assign(source_id=ids[neighbours.pop("source")], cn_id=ids[neighbours.pop("cn")], run="")
         )
         sides.set_texts(tx, "column", candidates)
         counts = {"source_cns": len(sources), "neighbours": len(neighbours), "candidates": len(candidates)}
         counts |= {"cut_texts": cut.n} if cut.n else {}
-        run = replace(note_stage_run(tx, options, counts, encoder.record()), notes=cut.notes)
+        run = replace(context.note_stage_run(tx, options, counts, encoder.record()), notes=cut.notes)
         return _with_missing_note(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to search from")
 
 
 def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) -> RunRecord:
-    """Take the top of runs for the selected HS, source CNs among them; lines for other HS are passed over."""
+    """Take the top of runs for the selected HS, source CNs among them."""
     with grid._store.write() as tx:
-        begin_building(tx, "retrieve", redo=redo)
+        context.begin_building(tx, "retrieve", redo=redo)
         if len({path.resolve() for path in options.runs}) < len(options.runs):
             raise InputError("a run is given twice; of frames, which have no names, give one")
         ids, selected = {side: text_ids(tx, side) for side in (HS, CN)}, sides.text_ids(tx, "row")
@@ -293,17 +276,18 @@ def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) 
         sides.set_neighbours(tx, pool)
         sides.set_texts(tx, "column", candidates)
         by_run = pool.groupby("run", sort=False)["cn_id"].nunique().to_dict()
-        run = replace(note_stage_run(tx, options, {"runs": by_run, "candidates": len(candidates)}), notes=tuple(notes))
+        run = replace(
+            context.note_stage_run(tx, options, {"runs": by_run, "candidates": len(candidates)}), notes=tuple(notes)
+        )
         hs_in_runs = set(pool["source_id"].tolist())
         return _with_missing_note(tx, run, [hs for hs in selected if hs not in hs_in_runs], "no line in any run")
 
 
 def _with_missing_note(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
-    """The run with a note on the selected HS that bring in no candidates of their own."""
     if not hs_ids:
         return run
-    ids = text_ids(tx, HS).numbered_by("corpus")
-    names = {text_id: name for name, named_texts in ids.items() for text_id in named_texts}
+    named_ids = text_ids(tx, HS).numbered_by("corpus").items()
+    names = {text_id: name for name, named_texts in named_ids for text_id in named_texts}
     shown = ", ".join(names[hs] for hs in hs_ids[:MAX_SHOWN] if hs in names) + ", ..." * (len(hs_ids) > MAX_SHOWN)
     n = f"{len(hs_ids):,} of {len(sides.text_ids(tx, 'row')):,}"
     note = f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})"
@@ -336,21 +320,19 @@ def make_grid(
 ) -> RunRecord:
     """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
 
-    With `options.sample`, so many cells of that are drawn, and the rest of the grid is never made. A planned grid is
-    made of its sides, and takes no options (`grids.fill_grid`). Without options, it is made as the recipe says.
-
-    Raises InputError where the grid has not as many candidates or cells as are to be drawn, or more cells than there
-    are numbers.
+    With `options.sample`, only so many cells of that are drawn and made. A planned grid takes no options
+    (`grids.fill_grid`); without options, as the recipe says. Raises InputError for too few candidates or cells to draw
+    from, or too many cells.
     """
     with grid._store.read() as tx:
-        planned = is_planned(tx)
+        planned = context.is_planned(tx)
     options = options or by_recipe(grid, Pair)
     if planned and options != Pair():
         raise InputError(f"the sides of grid `{grid.grid.name}` are planned, so nothing is drawn; omit the options")
     if planned:
         return grids.fill_grid(grid, redo=redo)
     with grid._store.write(bulk=True) as tx:
-        begin_building(tx, "pair", redo=redo)
+        context.begin_building(tx, "pair", redo=redo)
         candidate_ids = sides.text_ids(tx, "column")
         n = len(candidate_ids) if options.candidates is None else options.candidates
         drawn = draw_positions(own_order(sides.values(tx, "column", "digest")), n, options.seed, say("candidates"))
@@ -368,21 +350,16 @@ def make_grid(
             for side, at, size in zip((HS, CN), np.divmod(places, shape[1]), shape, strict=True):
                 n_cells = np.bincount(at, minlength=size)
                 cell_counts |= {f"{side}_min": int(n_cells.min()), f"{side}_max": int(n_cells.max())}
-        counts = {
-            "hs": len(sides.text_ids(tx, "row")),
-            "cn": n,
-            **cell_counts,
-            "even_for": list(retrieve.even_shares(cell_counts["pairs"])),
-        }
-        run_params = {
-            name: value for name, value in as_params(options).items() if name != "sample" or value is not None
-        }
-        run = note_run(tx, options.stage, run_params, counts)
-        save_options(tx, options, run)
+        even_shares = list(retrieve.even_shares(cell_counts["pairs"]))
+        counts = {"hs": len(sides.text_ids(tx, "row")), "cn": n, **cell_counts, "even_for": even_shares}
+        params = {name: value for name, value in as_params(options).items() if name != "sample" or value is not None}
+        run = context.note_run(tx, options.stage, params, counts)
+        context.save_options(tx, options, run)
         if options.sample is None:
             return run
-        save_sample_size(tx, cell_counts["of"], run.id)
-        notes = [str(load_sample_size(tx))]
+        drawn_cells = {"of": cell_counts["of"], "sha256": cells.digest(tx)}
+        settings.save_settings(tx, context.SAMPLE_SETTING, drawn_cells, run.id)
+        notes = [str(context.load_sample_size(tx))]
         for side, name in (("hs", "HS"), ("cn", "CN")):
             least, most = cell_counts[f"{side}_min"], cell_counts[f"{side}_max"]
             if most > least + 1:

@@ -1,8 +1,4 @@
-"""Grids of any two sides: adding one as it is planned, and filling its sides.
-
-A side is collected from its sources, each of which is read, filtered and drawn from, and no text is taken twice;
-`grid_status.py` says how far each grid is.
-"""
+"""Grids of any two sides: adding one as it is planned, and filling its sides, each collected from its sources."""
 
 from __future__ import annotations
 
@@ -14,30 +10,24 @@ from typing import Any
 import numpy as np
 
 from fcpair.errors import Finding, InputError, StageError, reject
+from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.corpus.crowdcounter import read_crowdcounter
 from fcpair.files.tables.tabular import LINE, check_file, place_of, read_lines, read_table
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.lazy import pd
 from fcpair.param_values import as_params, from_params
-from fcpair.params import Adjudicate, Agree, Calibration, Partition, Validate
+from fcpair.params import MAIN, Adjudicate, Agree, Calibration, Partition, Setup, Validate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE, GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
-from fcpair.stages.assignment.plan import check_plans, label_question
+from fcpair.stages.assignment.plan import VALIDATION_ROUND, check_plans, label_question
 from fcpair.stages.corpus.retrieve import draw_rows, have_many_slurs, labelled_by_majority
 from fcpair.stages.corpus.sample import own_order
-from fcpair.stages.questions import parse_form
-from fcpair.steps.base import departures, init, text_digests
-from fcpair.steps.base.context import (
-    PLAN,
-    GridContext,
-    StudyContext,
-    as_settings,
-    begin_building,
-    find_grid,
-    note_run,
-    parameters_from_settings,
-)
+from fcpair.stages.questions import Closed, Form, parse_form
+from fcpair.stages.questions.labels import VERDICT, read_labels
+from fcpair.steps.base import context, departures, text_digests
+from fcpair.steps.base.answer_values import add_round
+from fcpair.steps.base.context import GridContext, StudyContext
 from fcpair.steps.base.keywords import REQUIRED, plan_sections, takes_params
 from fcpair.steps.base.text_digests import Digest
 from fcpair.steps.rules.tallies import check_done
@@ -45,15 +35,49 @@ from fcpair.store import Tx
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, grids, sides, texts
-from fcpair.store.oversight import settings
+from fcpair.store.oversight import runs, settings
 from fcpair.texts.aliases import read_aliases
 
+LABEL, BLIND = "label", f"{VALIDATION_ROUND} blind"
 LANGUAGE = "language"
 SOURCE, GROUP = "source", "group"
 MAX_NAMED = 5  # texts in several groups or sources that are named
 
 Row = tuple[str, str, str, dict[str, str]]
 """A text as the store takes it: digest, body, language, metadata."""
+
+
+def fill_study(tx: Tx, setup: Setup, guidelines: str, *, main: bool = True) -> None:
+    """Write the first rows of a study, and the grid `main` unless it is to have others."""
+    runs.add_study(tx, setup.title, guidelines)
+    if main:
+        add_corpus_grid(tx, MAIN, setup)
+
+
+def add_corpus_grid(tx: Tx, name: str, setup: Setup) -> None:
+    """Add a grid of HS x CN, to be labelled, and validated with the label in sight or without."""
+    _add_rounds(tx, grids.add(tx, name, (HS, setup.hs_name), (CN, setup.cn_name)), setup)
+
+
+def change_setup(tx: Tx, setup: Setup) -> None:
+    """Let the title, the names of the sides and the scheme be those of `setup`, in a study without a corpus."""
+    runs.rename_study(tx, setup.title)
+    grids.change(tx, row_name=setup.hs_name, column_name=setup.cn_name)
+    rounds.remove_all(tx)
+    _add_rounds(tx, grids.current_grid_id(tx), setup)
+
+
+def _add_rounds(tx: Tx, grid_id: int, setup: Setup) -> None:
+    question = read_labels(setup.scheme)
+    label = add_round(tx, grid_id, LABEL, Role.ANNOTATOR, Form((("label", question),)), counts=True)
+    _add_checks(tx, grid_id, label, question)
+
+
+def _add_checks(tx: Tx, grid_id: int, round_id: int, question: Closed, options: RoundOptions | None = None) -> None:
+    """Add the rounds that check what was decided on the answers of another, which asks `question`: not blind, blind."""
+    common: dict[str, Any] = {"role": Role.VALIDATOR, "checks": round_id, "options": options}
+    add_round(tx, grid_id, VALIDATION_ROUND, form=Form((("verdict", VERDICT),)), **common)
+    add_round(tx, grid_id, BLIND, form=Form((("own_label", question),)), blind=True, **common)
 
 
 @takes_params
@@ -75,28 +99,18 @@ def add_grid(
     validate: Validate | None = None,
     partition: Partition | None = None,
 ) -> RunRecord:
-    """Add a grid with its rounds to the study; `Grid.pair` makes its cells.
-
-    Raises:
-        InputError: a name that a grid has already, a side of answers that no grid has, a form that cannot be read, or
-            no such file.
-    """
+    """Add a grid with its rounds to the study; InputError for a taken name, a wrong form or no file."""
     with study._store.write() as tx:
         return add(tx, plan)
 
 
 def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunRecord:
-    """Write the rows of a planned grid and its rounds, and keep its sides as settings.
-
-    It may take the place of the grid that the transaction is about, if that is empty.
-    """
+    """Write the rows of a planned grid and its rounds, and keep its sides as settings; or in place of an empty grid."""
     others = () if in_place_of_current else grids.for_each_grid(tx)
     check_plans([plan], {item.name: rounds.primary(tx).form for item in others})
     for path in (path for side in (plan.rows, plan.columns) for path in side.files):
         check_file(path)
-    side_names = (
-        (side.text_kind, name) for side, name in ((plan.rows, plan.row_name), (plan.columns, plan.column_name))
-    )
+    side_names = (plan.rows.text_kind, plan.row_name), (plan.columns.text_kind, plan.column_name)
     if in_place_of_current:
         rounds.remove_all(tx)
         grids.redefine(tx, plan.name, *side_names)
@@ -106,51 +120,40 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
     round_ids = {}
     for item in plan.rounds:
         designed = {name: getattr(item, name) for name in DESIGNED}
-        hides, rewords = _hidden(plan, item), item.name in plan.rewording
-        round_settings = {
-            "counts": item is plan.counting,
-            "options": RoundOptions(**designed, answers_rows=True, hides=hides, rewords_rows=rewords),
-        }
-        round_ids[item.name] = init.add_round(
-            tx, grid_id, item.name, Role(item.answered_by), parse_form(item.form), **round_settings
-        )
+        hides, rewords = "column" if item.name in plan.hiding else None, item.name in plan.rewording
+        options = RoundOptions(**designed, answers_rows=True, hides=hides, rewords_rows=rewords)
+        role, form, counts = Role(item.answered_by), parse_form(item.form), item is plan.counting
+        round_ids[item.name] = add_round(tx, grid_id, item.name, role, form, counts=counts, options=options)
     if plan.validate:
-        init.add_checks(
-            tx,
-            grid_id,
-            round_ids[plan.counting.name],
-            label_question(plan.counting),
-            RoundOptions(hides=_hidden(plan, plan.counting)),
-        )
+        options = RoundOptions(hides="column" if plan.counting.name in plan.hiding else None)
+        _add_checks(tx, grid_id, round_ids[plan.counting.name], label_question(plan.counting), options)
     with grids.on_grid(tx, grid_id):
-        run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
-        settings.save_settings(tx, PLAN, {name: side_setting(getattr(plan, name)) for _, name in sides.AXES}, run.id)
+        run = context.note_run(tx, context.PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
+        settings.save_settings(
+            tx, context.PLAN, {name: side_setting(getattr(plan, name)) for _, name in sides.AXES}, run.id
+        )
         for stage, values in plan_sections(plan):
             settings.save_settings(tx, settings.RECIPE + stage, values, run.id)
     departures.add_recipe_version(tx, run.id)
     return run
 
 
-def _hidden(plan: GridPlan, of: RoundPlan) -> str | None:
-    return "column" if of.name in plan.hiding else None
-
-
 def side_setting(side: SidePlan) -> dict[str, Any]:
     """A side as a setting keeps it."""
-    return as_settings(side) | {"sources": [as_settings(source) for source in side.sources]}
+    return context.as_settings(side) | {"sources": [context.as_settings(source) for source in side.sources]}
 
 
 def side_from_setting(setting: Mapping[str, Any]) -> SidePlan:
     """A side of a plan, as a setting has it."""
-    return from_params(SidePlan, parameters_from_settings(SidePlan, setting))
+    return from_params(SidePlan, context.parameters_from_settings(SidePlan, setting))
 
 
 @takes_params
 def fill_grid(grid: GridContext, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
     """Fill both sides of a planned grid, and make its cells: every row with every column.
 
-    Files are where the study has them, or where the same `plan` has them now. Raises InputError with all errors of a
-    file, StageError where a side is what is written in a grid in which work is open, or nothing was written.
+    Files are where the study, or the same `plan`, has them. Raises InputError with all errors of a file, StageError
+    where a side is what is written in a grid with open work, or nothing was written.
     """
     with grid._store.write(bulk=True) as tx:
         return fill_current_grid(tx, grid.grid.name, plan, redo=redo)
@@ -158,8 +161,8 @@ def fill_grid(grid: GridContext, plan: GridPlan | None = None, *, redo: bool = F
 
 def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
     """Fill the grid of this name as `fill_grid` does, in a transaction that is under way, and about it."""
-    begin_building(tx, "pair", redo=redo)
-    side_settings = settings.of_stage(tx, PLAN)
+    context.begin_building(tx, "pair", redo=redo)
+    side_settings = settings.of_stage(tx, context.PLAN)
     side_plans = {
         name: getattr(plan, name) if plan else side_from_setting(side_settings[name]) for _, name in sides.AXES
     }
@@ -177,13 +180,12 @@ def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: 
     counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES}, "cells": n_cells}
     counts |= {f"collected_{side_name}": by_source for side_name, (_, by_source, _) in collected.items()}
     side_settings = {side_name: side_setting(side) for side_name, side in side_plans.items()}
-    run = note_run(tx, "pair", {"grid": name, **side_settings}, counts)
-    settings.save_settings(tx, PLAN, side_settings, run.id)
+    run = context.note_run(tx, "pair", {"grid": name, **side_settings}, counts)
+    settings.save_settings(tx, context.PLAN, side_settings, run.id)
     return replace(run, notes=tuple(notes))
 
 
 def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, rows: list[Row] | None) -> tuple[list[int], int]:
-    """The ids of the texts of a side, in order, and how many of them the study knows by another side otherwise."""
     if side.grids:
         return list(dict.fromkeys(id_ for name in side.grids for id_ in _written_text_ids(tx, name))), 0
     digest = text_digests.digester(tx)
@@ -199,8 +201,8 @@ def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, rows: list[Row] | N
 def read_side_file(
     path: Path, column: str, corpus_digests: Container[str] | None, digest: text_digests.Digest
 ) -> list[Row]:
-    """The texts of a file's column: digest, text, language, and what the other columns have as metadata; raises
-    InputError with all that is wrong, such as a text that is not among `corpus_digests`, where these are given.
+    """The texts of a file's column, with language and metadata; InputError with all that is wrong, also outside the
+    corpus.
     """
     table = read_table(path, [column], optional=[LANGUAGE])
     digests = [digest(text) for text in table[column]]
@@ -221,8 +223,7 @@ def read_side_file(
 
 
 def _written_text_ids(tx: Tx, name: str) -> list[int]:
-    """The ids of the texts that were written in the round of a grid that counts."""
-    with grids.on_grid(tx, find_grid(tx, name).id):
+    with grids.on_grid(tx, context.find_grid(tx, name).id):
         primary_round = rounds.primary(tx)
         check_done(tx, name, primary_round)
         if not (text_ids := authorship.texts_written(tx, primary_round)):
@@ -236,8 +237,8 @@ def _written_text_ids(tx: Tx, name: str) -> list[int]:
 def collect(sources: Sequence[Source], digest: Digest) -> tuple[list[Row], dict[str, dict[str, int]], list[str]]:
     """Read all sources, one after the other; the first that has a text keeps it.
 
-    Returns the texts, the counts of each source (`rows` read, those left out `by_label`, `with_slurs` and as
-    `repeated`, and `drawn`), and notes. Raises InputError with all errors of a file, or for an unreachable quota.
+    Returns the texts, the counts of each source (`rows`, those left out `by_label`, `with_slurs` and as `repeated`,
+    `drawn`), and notes. Raises InputError with all errors of a file, or for an unreachable quota.
     """
     counts_by_source: dict[str, dict[str, int]] = {}
     notes: list[str] = []
@@ -271,7 +272,6 @@ def collect(sources: Sequence[Source], digest: Digest) -> tuple[list[Row], dict[
 
 
 def _read_other(source: Source) -> pd.DataFrame:
-    """The table of a source that is no table itself."""
     from fcpair.files.surveys.templates import items_table, templates_table
 
     if source.reader == "templates":
@@ -286,8 +286,7 @@ def _read_other(source: Source) -> pd.DataFrame:
 
 def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row], list[int], dict[str, int]]:
     """The rows of a source that are kept, with their lines, and how many were left out, and why."""
-    counts = {"rows": len(table)}
-    keep = np.ones(len(table), np.bool_)
+    counts, keep = {"rows": len(table)}, np.ones(len(table), np.bool_)
     if source.labels:
         excluded = labelled_by_majority(table[source.labels].tolist(), source.without)
         counts["by_label"], keep = int((keep & excluded).sum()), keep & ~excluded
@@ -295,7 +294,14 @@ def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[l
         excluded = have_many_slurs(table[source.text].tolist(), read_lines(source.slurs), source.least_other_words)
         counts["with_slurs"], keep = int((keep & excluded).sum()), keep & ~excluded
     table = table[keep].assign(mark=[digest(text) for text in table[source.text][keep]])
-    table = table.assign(**{GROUP: _groups(source, table)})
+    groups = [""] * len(table)
+    if source.group:
+        groups = [cell.strip() for cell in table[source.group].tolist()]
+    if source.group and source.aliases:  # which say what groups there are
+        aliases = read_aliases(source.aliases)
+        read_groups = aliases.read(table[source.group].tolist(), table[LINE].tolist(), place_of(table))
+        groups = ["; ".join(group) for group in read_groups]
+    table = table.assign(**{GROUP: groups})
     is_repeated = table.duplicated(["mark", GROUP])
     counts["repeated"], table = int(is_repeated.sum()), table[~is_repeated]
     try:
@@ -323,14 +329,3 @@ def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[l
         language = source.language or str(row.get(LANGUAGE, "") or "")
         rows.append((row["mark"], row[source.text], language, metadata))
     return rows, table[LINE].tolist(), counts
-
-
-def _groups(source: Source, table: pd.DataFrame) -> list[str]:
-    """The group of each row; one that is not known is a finding where a table says which there are."""
-    if not source.group:
-        return [""] * len(table)
-    cells = table[source.group].tolist()
-    if not source.aliases:
-        return [cell.strip() for cell in cells]
-    groups = read_aliases(source.aliases).read(cells, table[LINE].tolist(), place_of(table))
-    return ["; ".join(group) for group in groups]

@@ -23,20 +23,14 @@ from fcpair.files.tables import folders
 from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
+from fcpair.stages.questions import Closed
 from fcpair.stages.stats.agreement import compute_agreement, drop_unfit_bins
 from fcpair.steps import release_tables
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.assignment.validate import look_again_notes
+from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import (
-    PLAN,
-    StudyContext,
-    effective_options,
-    is_planned,
-    labels_of,
-    load_sample_size,
-    note_run,
-)
+from fcpair.steps.base.context import StudyContext
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.rules.tallies import split_unanimous
@@ -108,23 +102,18 @@ def release_study(
             params = {"name": name, "seed": seed, "texts": texts, "draft": draft, "out": str(folder)}
             pairs = {"pairs": record["pairs"]} if facts.tiers else {}
             counts = {"tables": len(facts.tables), **pairs, "digest": digest}
-            return note_run(tx, RELEASE, params, counts)
+            return context.note_run(tx, RELEASE, params, counts)
 
 
 def load_content(
     tx: Tx, name: str, form: ReleaseForm, *, seed: int, texts: bool, last_run: int | None = None
 ) -> tuple[ReleaseFacts, dict[str, str], dict[str, Any]]:
-    """Load the content of a release of this study: facts with tables, other files by their paths, and the record of it.
-
-    It has the log up to a run. Raises StageError where nothing was answered.
-    """
+    """Load the facts, other files by their paths, and record of a release, with the log up to a run."""
     pseudonyms, withheld = release_tables.Pseudonyms(tx, seed), release_tables.load_withheld(tx)
     log = [run for run in runs.runs(tx) if run.stage != RELEASE and (last_run is None or run.id <= last_run)]
     redaction = release_tables.load_redaction(tx, pseudonyms, log)
     log_lines, line_numbers = release_tables.public_log(tx, log, redaction)
-    tables: list[ReleaseTable] = []
-    agreement: list[dict[str, Any]] = []
-    qrels: dict[str, str] = {}
+    tables, agreement, qrels = list[ReleaseTable](), list[dict[str, Any]](), dict[str, str]()
     scheme, rules, is_answered = {}, {}, False
     for key in grids.for_each_grid(tx):
         grid = release_tables.GridTables(tx, key, pseudonyms, withheld)
@@ -146,17 +135,16 @@ def load_content(
             )
         raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
     # as a tier called `labels` would be
-    names = [table.name for table in tables]
-    n_by_file = Counter(name.casefold() for name in names)
-    if twice := [name for name in names if n_by_file[name.casefold()] > 1]:
+    n_by_file = Counter(table.name.casefold() for table in tables)
+    if twice := [table.name for table in tables if n_by_file[table.name.casefold()] > 1]:
         raise InputError(
             f"two tables of this release would be called `{twice[0]}`; give the tier of that name another one, in the "
             "section `partition.own_tiers` of the recipe"
         )
     tables = tables if texts else [table.without_texts() for table in tables]
     facts = load_facts(tx, name, form, tables, log_lines, agreement, redaction, withheld, has_texts=texts)
-    newest_run = log[-1].id if log else 0
-    hidden = pseudonyms.ids  # of a bare digest names could be guessed, and the number of runs counts acts on people
+    # Of a bare digest names could be guessed, and the number of runs counts acts on people.
+    newest_run, hidden = log[-1].id if log else 0, pseudonyms.ids
     record = {
         "name": name,
         "fcpair": facts.version,
@@ -172,14 +160,14 @@ def load_content(
     guideline_text = escape_html(redaction.clean_text(people.current_guidelines(tx)[1]))
     other_files = {
         **({GUIDELINES: guideline_text} if facts.guidelines_version else {}),
-        "scheme.json": _as_json(scheme),
+        "scheme.json": json.dumps(scheme, indent=2, ensure_ascii=False) + "\n",
         "recipe.toml": redaction.clean_toml(recipe_text_of(tx, pseudonyms.by_name, line_numbers)),
         "runs.jsonl": "".join(json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in log_lines),
         **({AGREEMENT: _agreement_csv(agreement)} if facts.has_agreement else {}),
         **{f"qrels/{tier}.qrels": lines for tier, lines in qrels.items()},
         **({} if texts else {JOIN_SCRIPT: files("fcpair.files.release").joinpath(JOIN_SCRIPT).read_text("utf-8")}),
         FORM_FILE: form.as_toml(),
-        RECORD: _as_json(record),
+        RECORD: json.dumps(record, indent=2, ensure_ascii=False) + "\n",
         **document_texts(facts),
     }
     return facts, other_files, record
@@ -208,10 +196,6 @@ def _agreement_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     return format_csv([AGREEMENT_COLUMNS, *rounded])
 
 
-def _as_json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
 def load_facts(
     tx: Tx,
     name: str,
@@ -226,35 +210,28 @@ def load_facts(
 ) -> ReleaseFacts:
     """The facts of a study; `public_log` has its runs as they are published."""
     with grids.on_first_grid(tx):
-        study = runs.study_facts(tx)
-        consent = effective_options(tx, Annotate, {}).consent
-    counts: Counter[str] = Counter()  # what was carried over counts once
-    questions: dict[str, str] = {}
-    sources: dict[str, None] = {}
-    notes = []
+        study, consent = runs.study_facts(tx), context.effective_options(tx, Annotate, {}).consent
+    counts, notes = Counter[str](), list[str]()  # what was carried over counts once
+    questions, sources = dict[str, str](), dict[str, None]()
     for key in grids.for_each_grid(tx):
         for round_ in rounds.answer_rounds(tx):
             counts.update(judgements.n_by_origin(tx, round_))
-            if is_planned(tx):
-                questions[f"round {round_.name} of grid {key.name}"] = round_.form
-            else:
-                questions["the labels"] = str(labels_of(tx) or round_.form)
+            subject = f"round {round_.name} of grid {key.name}" if context.is_planned(tx) else "the labels"
+            questions[subject] = round_.form if context.is_planned(tx) else str(context.labels_of(tx) or round_.form)
         counts.update(judgements.current_verdicts(tx, "origin")["origin"])
-        for stage in ("import", PLAN):  # whose settings name the files that texts came from
+        for stage in ("import", context.PLAN):  # whose settings name the files that texts came from
             sources |= dict.fromkeys(_files_in(settings.of_stage(tx, stage), redaction))
-        if sample := load_sample_size(tx):
+        if sample := context.load_sample_size(tx):
             notes.append(f"Grid {key.name}: {sample}")
-        if is_planned(tx) or labels_of(tx):
+        if context.is_planned(tx) or context.labels_of(tx):
             notes += look_again_notes(tx)
     origins = dict(sorted(counts.items()))
     newest = {(run["stage"], run["params"].get("grid")): run["counts"] for run in public_log}
     steps = [_counted(stage, grid, n) for (stage, grid), n in newest.items() if stage in MAKING_STAGES]
     guidelines_version, guideline_text = people.current_guidelines(tx)
-
     place = itemgetter("grid", "round", "part")
     defined = {place(row) for row in agreement if row["value"] is not None}  # parts of rounds with a defined figure
-    n_by_role = Counter(person.role for person in people.people(tx))
-    records: dict[str, Any] = {}
+    n_by_role, records = Counter(person.role for person in people.people(tx)), dict[str, Any]()
     for run in runs.runs(tx, "generate"):
         records |= run.params.get("models") or {}
     return ReleaseFacts(
@@ -288,11 +265,11 @@ def load_facts(
 
 def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[str, Any]]:
     """Agreement in the grid that a transaction is about, over all people, with intervals; see `Agreement.to_frame`."""
-    options = replace(effective_options(tx, Agree, {}), blocks=None, metadata=None)
+    options = replace(context.effective_options(tx, Agree, {}), blocks=None, metadata=None)
     for round_ in rounds.answer_rounds(tx):
         if release_tables.is_survey(round_) or not judgements.answered_cells(tx, round_):
             continue  # from figures of a survey, counts of fewer than five people could be had
-        if question := labels_of(tx) if round_.counts else None:
+        if question := context.labels_of(tx) if round_.counts else None:
             labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
             figures = [("", row) for row in compute_agreement(labels, question, options, sides_of(tx)).rows()]
         else:
@@ -305,13 +282,13 @@ def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[
 
 
 def _left_out(tx: Tx, withheld: release_tables.Withheld) -> Iterator[str]:
-    """Say what the study has and no table: answers to known pairs, of calibrations, and those of respondents."""
     n_calibrating, n_known = 0, 0
     for key in grids.for_each_grid(tx):
         n_calibrating += sum(_n_answers(tx, round_) for round_ in rounds.calibration_rounds(tx))
         n_known += sum(_n_answers(tx, round_) for round_ in rounds.of_known_pairs(tx))
         for round_ in rounds.answer_rounds(tx):
-            names = [name for name, _ in release_tables.uncounted_questions(round_)]
+            questions = form_of(round_.form).questions if release_tables.is_survey(round_) else ()
+            names = [name for name, question in questions if not isinstance(question, Closed)]  # which no table has
             if names and _n_answers(tx, round_):
                 which = ", ".join(f"`{name}`" for name in names)
                 yield f"What respondents of the grid {key.name} answered to {which} is not counted here"
@@ -335,14 +312,10 @@ def _n_answers(tx: Tx, round_: Round) -> int:
 
 def _files_in(value: Any, redaction: Redaction) -> Iterator[str]:
     """The files that texts came from, each with the beginning of its digest."""
-    if isinstance(value, Mapping):
-        if isinstance(value.get("path"), str) and isinstance(value.get("sha256"), str):
-            yield f"{redaction.clean(PurePath(value['path']).name)} (SHA-256 {value['sha256'][:16]}...)"
-        for item in value.values():
-            yield from _files_in(item, redaction)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _files_in(item, redaction)
+    if isinstance(value, Mapping) and isinstance(value.get("path"), str) and isinstance(value.get("sha256"), str):
+        yield f"{redaction.clean(PurePath(value['path']).name)} (SHA-256 {value['sha256'][:16]}...)"
+    for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _files_in(item, redaction)
 
 
 def _answers_and_decisions(tx: Tx) -> Iterator[str]:
@@ -372,9 +345,7 @@ def _counted(what: str, grid: str | None, counts: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Verification:
-    """Findings on a release: its digest, how many files it has, what is wrong with the folder (`faults`), and
-    what a study gives otherwise now (`differences`), in a sentence each.
-    """
+    """Findings on a release: digest, number of files, `faults` of the folder, and what a study gives otherwise now."""
 
     digest: str
     n_files: int
@@ -388,10 +359,9 @@ class Verification:
 
 
 def verify_release(folder: str | Path, study: StudyContext | None = None) -> Verification:
-    """Find each byte of a release that was changed, each file added or missing, and each link.
+    """Find what was changed, added or missing in a release, and links; and what a `study` gives otherwise now.
 
-    With a `study`, also say what it gives otherwise now; runs after the release are no difference. Raises InputError
-    where there is no such folder, or the study is another one.
+    Runs after the release are no difference. Raises InputError for no such folder, or another study.
     """
     place = Path(folder)
     if place.is_file():
@@ -436,10 +406,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 
 def diff_releases(before: str | Path, after: str | Path) -> ReleaseChanges:
-    """List the pairs that came, went, or changed tier or label from one release to another, and why.
-
-    Raises InputError where a folder is no release, or not as it was written.
-    """
+    """List the pairs that came, went, or changed tier or label, and why; InputError for no sound release."""
     places = Path(before), Path(after)
     for folder in places:
         if faults := verify_release(folder).faults:

@@ -15,7 +15,7 @@ from fcpair.lazy import pd
 from fcpair.params import MAIN, Annotate, Note, Partition
 from fcpair.records import BY, GridKey, Origin, Role, Round, Rule, RunRecord, Tier
 from fcpair.stages.corpus.text_identity import digest
-from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed, Question
+from fcpair.stages.questions import IRRECONCILABLE, SKIP
 from fcpair.stages.questions.labels import final_names, tier_obstacle
 from fcpair.stages.questions.text_question import Text
 from fcpair.stages.survey import KEPT_COLUMNS, count_respondents, merge_small_cells
@@ -135,7 +135,6 @@ class GridTables:
         }
 
     def _tier_tables(self) -> Iterator[ReleaseTable]:
-        """A table for each tier, the widest first, as `fcpair partition --out` writes it."""
         tiers = self.tiers
         if tiers is None:
             return
@@ -162,7 +161,6 @@ class GridTables:
             yield ReleaseTable(name, rows, about, columns, SIDES, metadata, tier=rule.tier, rule=str(rule))
 
     def _evidence_tables(self) -> Iterator[ReleaseTable]:
-        """Tables that tiers rest on: pairs, labels, decisions and verdicts."""
         if self.tiers is None or self._question is None:
             return
         bodies = self._texts.set_index("text_id")["body"].map(digest)
@@ -225,20 +223,19 @@ class GridTables:
                 yield self._answers_table(round_, name)
 
     def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
-        rows = answers_table(self._tx, round_).drop(columns=[name for name in EXTRA_COLUMNS if name != "origin"])
+        form, rows = form_of(round_.form), answers_table(self._tx, round_)
+        rows = rows.drop(columns=[name for name in EXTRA_COLUMNS if name != "origin"])
         rows = rows.assign(by=rows["by"].map(self._pseudonyms.replace))
-        written = [question for question, asked in form_of(round_.form).questions if isinstance(asked, Text)]
+        written = [question for question, asked in form.questions if isinstance(asked, Text)]
         columns = [] if grids.side_kinds(self._tx)[1] == _NAME else ["column"]
-        texts = [ROW, *columns, "answered", ORIGINAL, *written]
-        texts = [column for column in texts if column in rows.columns]
+        texts = [column for column in (ROW, *columns, "answered", ORIGINAL, *written) if column in rows.columns]
         about = f"Answers in the round {round_.name} of the grid {self.key.name}: {round_.form}"
-        answers = {name: f"the answer to `{question}`" for name, question in form_of(round_.form).table.items()}
+        answers = {name: f"the answer to `{question}`" for name, question in form.table.items()}
         return ReleaseTable(name, _sorted(rows, "cell", "by"), about, _columns(rows, answers), texts)
 
     def _survey_tables(self, round_: Round, name: str) -> Iterator[ReleaseTable]:
         """Numbers of respondents who gave each answer, in cells of five or more; their own words are not published."""
-        form = form_of(round_.form)
-        rows = answers_table(self._tx, round_)
+        form, rows = form_of(round_.form), answers_table(self._tx, round_)
         names = [name for name, _ in form.questions]
         counts_by_place = {}
         for place, group in rows.groupby(["row", "column"], sort=False):
@@ -262,7 +259,6 @@ class GridTables:
         return ReleaseTable(f"{self.prefix}{name}", rows.reset_index(drop=True), about, _columns(rows, about_columns))
 
     def _without_names(self, rows: pd.DataFrame, prefixes: tuple[str, ...]) -> pd.DataFrame:
-        """Rows in whose metadata no person of the study is named."""
         metadata = [name for name in rows.columns if str(name).startswith(prefixes)]
         return rows.assign(**{name: rows[name].map(self._pseudonyms.replace) for name in metadata})
 
@@ -271,19 +267,11 @@ def _sorted(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
     return rows.sort_values(list(names), kind="stable").reset_index(drop=True)
 
 
-def uncounted_questions(round_: Round) -> list[tuple[str, Question[Any]]]:
-    """The questions of a survey whose answers no table has, as they cannot be listed."""
-    questions = form_of(round_.form).questions if is_survey(round_) else ()
-    return [(name, question) for name, question in questions if not isinstance(question, Closed)]
-
-
 def _columns(rows: pd.DataFrame, about: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, str]:
-    """Describe each column, first by `about`."""
     known = {**_ABOUT, **about}
     return {str(name): known.get(str(name), "metadata of that name") for name in rows.columns}
 
 
-CONTACT = "contact"
 # Stages of which no run is published: each is about single people, or may be.
 _ABOUT_PEOPLE = ("people", DISMISS, Note.stage)
 _BRINGING = (" import", " withdraw")  # the ends of stages whose runs bring or take the answers of a person or a few
@@ -295,10 +283,9 @@ _CODE = 16**10  # 40 bits
 
 
 class Withheld(NamedTuple):
-    """Rounds with answers of respondents, of which only counts of people are published, whatever the question.
+    """Rounds and grids with what respondents answered, of which only counts of people are published.
 
-    `rounds`, by the names of grid and round, are answered by respondents, or edit what they wrote; `grids` have such
-    texts as a side.
+    `rounds`, by the names of grid and round, are answered by respondents, or edit that; `grids` have it as a side.
     """
 
     rounds: frozenset[tuple[str, str]]
@@ -327,8 +314,9 @@ def is_survey(round_: Round) -> bool:
 
 
 class Pseudonyms:
-    """Fresh names of a study's people for one seed: the same whenever they are drawn, and known to nobody without the
-    study. Models keep their names. `key` tells which pseudonyms these are; `study_key` which study; `ids` hide numbers.
+    """Fresh names of a study's people for one seed, known to nobody without the study; models keep theirs.
+
+    `key` tells which pseudonyms these are; `study_key` which study; `ids` hide numbers.
     """
 
     def __init__(self, tx: Tx, seed: int) -> None:
@@ -353,7 +341,7 @@ def load_redaction(tx: Tx, pseudonyms: Pseudonyms, runs: list[RunRecord]) -> Red
     """The cleaning for what is published of a study: its people and contacts, also those of earlier terms."""
     with grids.on_first_grid(tx):
         terms = (effective_options(tx, Annotate, {}), options_as_done(tx, Annotate))
-    contacts = {term.contact for term in terms} | {str(run.params.get(CONTACT, "")) for run in runs}
+    contacts = {term.contact for term in terms} | {str(run.params.get("contact", "")) for run in runs}
     words = set(_study_words(tx))  # whoever is called by one, as FC-CONAN's one validator, is not told by it
     names = {name: fresh for name, fresh in pseudonyms.by_name.items() if name not in words}
     models = [text for run in runs for text in (run.params.get("model"), *(run.model or {}).values())]
@@ -377,10 +365,9 @@ def _study_words(tx: Tx) -> Iterator[str]:
 def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> tuple[list[dict[str, Any]], dict[int, int]]:
     """The lines of the log as it is published, and the number of the line that each run of the study is in.
 
-    Nothing is about single people, and neither the number of lines nor their order follows them. Runs about people are
-    left out; those that brought or took answers, of which there may be one a person, are a single line for each round;
-    of runs with the same parameters only the newest is there, as earlier ones counted what a few people had done by
-    then. Of a survey only answers and skips are counted, together, as few skips may be one respondent's.
+    Nothing is about single people, and neither the number of lines nor their order follows them: runs about people are
+    left out, those that brought or took answers are one line for each round, and of runs with the same parameters only
+    the newest is there. Of a survey only answers and skips are counted, together, as few skips may be one respondent's.
     """
     surveys = {  # a round that counts has the name "" there
         (key.name, "" if round_.counts else round_.name)
@@ -408,27 +395,23 @@ def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> tuple[lis
         is_bringing = run.stage.endswith(_BRINGING) or "import" in params
         keys[run.id] = key = json.dumps([run.stage, *(place if is_bringing else [params])])
         earlier = lines.pop(key, None)  # and the line comes behind all others
-        lines[key] = _join(earlier, line) if earlier and is_bringing else line
+        if earlier and is_bringing:  # one line has what both have of parameters, and the sums of what they brought
+            common = {name: value for name, value in params.items() if earlier["params"].get(name, ...) == value}
+            names = [name for name in _SUMMED if name in {**earlier["counts"], **line["counts"]}]
+            sums = {name: earlier["counts"].get(name, 0) + line["counts"].get(name, 0) for name in names}
+            line |= {"params": common, "counts": sums}
+        lines[key] = line
     numbers = {key: number for number, key in enumerate(lines, 1)}
     numbered = [{"run": numbers[key], **line} for key, line in lines.items()]
     return numbered, {run_id: numbers[key] for run_id, key in keys.items()}
 
 
-def _join(earlier: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]:
-    """Two lines of one round as one: what both have of parameters, and the sums of what they brought."""
-    params = {name: value for name, value in line["params"].items() if earlier["params"].get(name, ...) == value}
-    names = [name for name in _SUMMED if name in {**earlier["counts"], **line["counts"]}]
-    counts = {name: earlier["counts"].get(name, 0) + line["counts"].get(name, 0) for name in names}
-    return {**line, "params": params, "counts": counts}
-
-
 def demographic_counts(tx: Tx) -> list[tuple[str, str, int]]:
     """Counts of what people said about themselves: question, answer and number of people, in cells of five or more."""
-    said = [dict(item["demographics"]) for item in people.terms(tx) if item["role"] != Role.MODEL.value]
-    questions = sorted({question for answers in said for question in answers})
-    counts = {question: Counter(answers.get(question) or "(not said)" for answers in said) for question in questions}
+    by_person = [dict(item["demographics"]) for item in people.terms(tx) if item["role"] != Role.MODEL.value]
     return [
         (question, answer, n)
-        for question, by_answer in counts.items()
+        for question in sorted({question for answers in by_person for question in answers})
+        for by_answer in [Counter(answers.get(question) or "(not said)" for answers in by_person)]
         for answer, n in sorted(merge_small_cells(by_answer).items())
     ]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,26 +16,15 @@ from fcpair.notebook import Plotted, column_names
 from fcpair.params import BELIEVED, Annotate
 from fcpair.plans import GridPlan
 from fcpair.records import Round, RunRecord
-from fcpair.sentences import Id
 from fcpair.stages.answers.replies import parse_probabilities
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.stats.group_differences import Difference, GroupComparison, compare_annotator_groups
-from fcpair.stages.survey import (
-    ANSWERS,
-    STATEMENT,
-    SUGGEST,
-    Survey,
-    count_answers,
-    suggestions_grid_name,
-    survey_plans,
-)
-from fcpair.start_draft import StatementsDraft, SurveyDraft, SurveyFigures, TablePreview
+from fcpair.stages.survey import ANSWERS, STATEMENT, Survey, count_answers, suggestions_grid_name
 from fcpair.steps.answers.answer_tables import ROW, answers_table, replies_table, rows_table
 from fcpair.steps.assignment.rounds import assign_round
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, note_run
-from fcpair.steps.base.text_digests import folded_digest
-from fcpair.steps.grids import add, fill_current_grid, read_side_file
+from fcpair.steps.grids import add, fill_current_grid
 from fcpair.steps.rules.tallies import round_progress, simulated_note
 from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
@@ -46,18 +33,9 @@ from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 from fcpair.values import parse_json
 
-SURVEY = "survey"
-QUESTIONS = ("Have you heard this said?", "Do you believe it?")
-N_SHOWN = 20
-HOUR_S = 3600
-UNDECLARED = "no question was declared beforehand (`compare` of the section [annotate])"
-
 
 def import_survey(study: StudyContext, plans: Sequence[GridPlan]) -> list[RunRecord]:
-    """Add the grids of a survey, as `survey_plans` has them, and make their cells; all of them, or none.
-
-    Raises InputError for all that is wrong with the file of statements, or a name that another grid has.
-    """
+    """Add the grids of a survey with their cells, or none; InputError for a wrong file or a name that is taken."""
     with study._store.write(bulk=True) as tx:
         return add_survey(tx, plans)
 
@@ -73,9 +51,9 @@ def add_survey(tx: Tx, plans: Sequence[GridPlan], *, in_place: bool = False) -> 
 
 
 def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
-    """Assign every round of a survey's grid, and that of its suggestions, to the respondents that there are.
+    """Assign every round of a survey's grid, and of its suggestions, to the respondents.
 
-    Raises UnknownIdError where there is no such grid, StageError where nobody can answer, or all is assigned.
+    Raises UnknownIdError for no such grid, StageError where nobody can answer, or all is assigned.
     """
     names, rounds_due = (name, suggestions_grid_name(name)), []
     with study._store.read() as tx:
@@ -93,10 +71,8 @@ def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
 def survey_answers(grid: GridContext, by: Sequence[str] = ()) -> Survey:
     """Answers in the round of a grid that counts: a question with two definite answers, yes and no.
 
-    Each label of a question about people in `by` becomes a column, empty for who did not answer it.
-
-    Raises StageError where it asks no such question or nothing was answered, InputError where nobody answered one of
-    `by`.
+    Each question about people in `by` becomes a column, empty for who did not answer it. Raises StageError for another
+    question or no answers, InputError where nobody answered one of `by`.
     """
     with grid._store.read() as tx:
         return survey_of(tx, grid.grid.name, by)
@@ -111,8 +87,7 @@ def survey_of(tx: Tx, name: str, by: Sequence[str] = ()) -> Survey:
             "third answer that is neither, such as one_of(yes,no,decline?)"
         )
     ((question, form),) = form_of(round_.form).questions
-    meaning_by_answer = _meaning_by_answer(form)
-    table = answers_table(tx, round_)
+    meaning_by_answer, table = _meaning_by_answer(form), answers_table(tx, round_)
     if table.empty:
         raise StageError(f"round `{round_.name}` of grid `{name}` has no answers yet")
     answers_by_person = _answers_by_person(tx, by)
@@ -133,81 +108,17 @@ def is_survey(form: Form) -> bool:
 
 def _meaning_by_answer(form: object) -> dict[str, str]:
     """Meaning of each answer, by its name; empty where there are not two definite ones."""
-    if not isinstance(form, Closed):
-        return {}
-    definite = [choice.name for choice in form if choice.definite]
-    if len(definite) != 2:
+    if not isinstance(form, Closed) or len(definite := [choice.name for choice in form if choice.definite]) != 2:
         return {}
     yes, no, decline = ANSWERS
     return {definite[0]: yes, definite[1]: no, **{choice.name: decline for choice in form if not choice.definite}}
 
 
-def choose_statements(header: Sequence[str], chosen: StatementsDraft | None) -> StatementsDraft:
-    """The column that was chosen before, if the table has it; else `statement`, or else the first."""
-    if chosen and chosen.statement in header:
-        return chosen
-    return StatementsDraft(STATEMENT if STATEMENT in header else header[0], chosen.title if chosen else "")
-
-
-def preview_statements(path: Path, columns: StatementsDraft) -> TablePreview:
-    """The statements as people will see them, or why they cannot be read."""
-    try:
-        rows = read_side_file(path, columns.statement, None, folded_digest)
-    except InputError as error:
-        return TablePreview(problem=str(error))
-    shown = tuple((text,) for _, text, _, _ in rows[:N_SHOWN])
-    return TablePreview(len(rows), len(rows), pairs=shown, metadata=tuple(rows[0][3]))
-
-
-def default_survey() -> SurveyDraft:
-    """A survey to begin with: PBBQ's, everybody being asked of every statement."""
-    return SurveyDraft(QUESTIONS, ANSWERS, suggest=SUGGEST)
-
-
-def survey_figures(path: Path, columns: StatementsDraft, plan: SurveyDraft) -> SurveyFigures:
-    """The size of a survey; raises InputError for one that cannot be carried out."""
-    survey_grids(path, columns, plan)
-    if plan.part is not None and plan.part > plan.respondents:
-        raise InputError.say(
-            "%(number)s people are to answer each statement, but there are %(most)s respondents; raise their number, "
-            "or lower the other",
-            number=Id(plan.part),
-            most=Id(plan.respondents),
-        )
-    n_statements = preview_statements(path, columns).n_hs
-    n_questions = n_statements * len(plan.questions)
-    n_answers = n_questions * (plan.respondents if plan.part is None else plan.part)
-    each = ceil(n_answers / plan.respondents)
-    return SurveyFigures(n_statements, n_questions, n_answers, each, each * plan.seconds / HOUR_S)
-
-
-def survey_grids(path: Path, columns: StatementsDraft, plan: SurveyDraft) -> tuple[GridPlan, ...]:
-    """The grids of the survey, as `fcpair ask import` plans them; raises InputError for what these refuse."""
-    if not plan.questions:
-        raise InputError.say("the survey asks nothing; write at least one question, each on a line of its own")
-    if empty := [what for what, name in zip(ANSWERS, plan.answers, strict=True) if not name]:
-        raise InputError.say("the answer for “%(name)s” has no name; give it one", name=empty[0])
-    if repeated := [name for name in plan.answers if plan.answers.count(name) > 1]:
-        raise InputError.say("two answers are called `%(name)s`; give each a name of its own", name=repeated[0])
-    return survey_plans(
-        SURVEY,
-        path,
-        plan.questions,
-        statement=columns.statement,
-        answers=plan.answers,
-        part=plan.part,
-        as_list=plan.as_list,
-        suggest=plan.suggest,
-        seed=plan.seed,
-    )
-
-
 @dataclass(frozen=True, repr=False)
 class GroupsFound(Plotted):
-    """Results about groups of those who answered a `question` of a `round`.
+    """Results about groups of those who answered a `question` of a `round`; `simulated` says how much is made up.
 
-    `exploratory` are those of `by` that were not declared before the first answer, with why. `simulated` says how many
-    answers are made up.
+    `exploratory` are those of `by` that were not declared before the first answer, with why.
     """
 
     round: str
@@ -250,8 +161,7 @@ def compare_groups(
 
     Raises:
         StageError: nothing was answered; or no question is given, and none was declared.
-        InputError: no such question, or one without a list of answers, and what
-            `group_differences.compare_annotator_groups` raises.
+        InputError: no such question, none with a list of answers, and what `compare_annotator_groups` raises.
         UnknownIdError: the grid has no such round.
     """
     with grid._store.read() as tx:
@@ -278,9 +188,10 @@ def compare_groups_of_round(
     question_name = question or closed[0]
     by = tuple(by) or declared_labels
     if not by:
-        raise StageError(f"{UNDECLARED}; name one, as with `--by Gender`")
-    answers_by_person = _answers_by_person(tx, by)
-    table = answers_table(tx, round_)
+        raise StageError(
+            "no question was declared beforehand (`compare` of the section [annotate]); name one, as with `--by Gender`"
+        )
+    answers_by_person, table = _answers_by_person(tx, by), answers_table(tx, round_)
     table = table[~table["skipped"]]
     if table.empty:
         raise StageError(f"round `{round_.name}` has no answers yet")
@@ -310,25 +221,20 @@ def _answers_by_person(tx: Tx, by: Sequence[str]) -> dict[str, dict[str, str]]:
     known_labels = list(dict.fromkeys(key for own in answers_by_person.values() for key in own))
     for label in by:
         if label not in known_labels:
-            hint = "nobody has stated anything about themselves"
-            hint = suggest_name(label, known_labels, "they said %(names)s") if known_labels else hint
+            nothing = "nobody has stated anything about themselves"
+            hint = suggest_name(label, known_labels, "they said %(names)s") if known_labels else nothing
             raise InputError(f"nobody has answered `{label}`; {hint}")
     return answers_by_person
 
 
 _UNKNOWN = (np.nan,) * len(LETTERS)
-BIAS = "bias score"
 
 
 def item_answers(grid: GridContext, round: str | None = None) -> dict[str, Answers]:
     """Answers to the items of a grid in a round, the one that counts if none is named, by who answered.
 
-    Where the round asks for probabilities these are there as well. A skip is an answer that cannot be read, but for a
-    reply whose likeliest options tie: its probabilities count.
-
-    Raises:
-        StageError: the rows are no items, or nothing was answered.
-        UnknownIdError: no such round.
+    A skip cannot be read, but for a reply whose likeliest options tie: its probabilities, if asked, count. Raises
+    StageError where the rows are no items, or nothing was answered; UnknownIdError for no such round.
     """
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
@@ -410,10 +316,10 @@ def score_bias(
     params: dict[str, Any] = {"grid": grid.grid.name, "round": round_.name, "role": round_.role.value, "as": scheme}
     if survey:
         params |= {"survey": survey, "question": question, "smooth": smooth}
-    by_name = {}
-    for by, one in scores.scores.items():
-        means = [figure for figure in one.figures if figure.category == MEAN]
-        by_name[by] = {figure.score: figure for figure in means or one.figures}  # its own where there is one category
+    by_name = {  # the means, or the figures themselves where there is one category
+        by: {figure.score: figure for figure in [f for f in one.figures if f.category == MEAN] or one.figures}
+        for by, one in scores.scores.items()
+    }
     counts = {
         "models": len(scores.scores),
         "answers": sum(score.n for score in scores.scores.values()),
@@ -428,5 +334,5 @@ def score_bias(
     if scores.divergences:
         counts["divergence"] = {by: divergence.figures[-1].value for by, divergence in scores.divergences.items()}
     with grid._store.write() as tx:
-        note_run(tx, BIAS, params, counts)
+        note_run(tx, "bias score", params, counts)
     return scores

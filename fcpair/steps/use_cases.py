@@ -1,8 +1,7 @@
 """The modules of `steps`, each loaded when one of its use cases is first called or looked at.
 
-`Study` and `Grid` bind the use cases of all modules as methods; all of them take longer to load than the database. So
-each method stands for its use case until somebody asks for it, which then takes its place: with the name of the method,
-its signature, its docstring and its speed. Type checkers see the modules themselves.
+`Study` and `Grid` bind the use cases as methods. Each stands for its use case until somebody asks for it, which then
+takes its place, with the method's name. Type checkers see the modules themselves.
 """
 
 # mypy: implicit-reexport
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
         work_queue,
     )
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
-    from fcpair.steps.base import context, init, keywords, text_digests
+    from fcpair.steps.base import context, keywords, text_digests
     from fcpair.steps.oversight import (
         dashboard,
         doctor,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
         study_recipe,
         study_start,
     )
-    from fcpair.steps.people import access, known_pairs, people, reassignment, terms
+    from fcpair.steps.people import access, known_pairs, people, reassignment
     from fcpair.steps.release import evaluate, export, partition
     from fcpair.steps.rules import rule_decisions, tallies, text_checks, wording
 
@@ -118,7 +117,6 @@ class _UseCase:
         return getattr(owner if instance is None else instance, self._method)
 
     def _as_method(self, use_case: FunctionType) -> FunctionType:
-        """The same function with the names that it has in the class; what it is about is `self` there."""
         code, variables = use_case.__code__, use_case.__globals__
         method = FunctionType(code, variables, self._method, use_case.__defaults__, use_case.__closure__)
         update_wrapper(method, use_case)

@@ -281,14 +281,10 @@ def _refusal(visit: Visit, error: FcpairError) -> Response:
 def columns(visit: ColumnsVisit) -> Response:
     """Show which column is what, or has the statements of a survey, and the first rows as people will see them."""
     try:
-        guess = _guess(visit)
+        guess = visit.start.guess(visit.draft)
     except InputError as error:  # the file was changed or deleted
         return replace(visit, part="table").refused(error).show()
     return _show_columns(visit, guess)
-
-
-def _guess(visit: StepVisit) -> ColumnsDraft | StatementsDraft:
-    return (visit.start.guess_statements if visit.draft.kind == "survey" else visit.start.guess)(visit.draft)
 
 
 def _show_columns(visit: StepVisit, chosen: ColumnsDraft | StatementsDraft) -> Response:
@@ -304,7 +300,7 @@ def _show_columns(visit: StepVisit, chosen: ColumnsDraft | StatementsDraft) -> R
 @router.post(f"{START}/statements")
 def save_columns(visit: ColumnsVisit) -> Response:
     """Show the rows with the columns that were chosen, or keep these."""
-    guess = _guess(visit)
+    guess = visit.start.guess(visit.draft)
 
     def read() -> list[ColumnsDraft | StatementsDraft]:
         if isinstance(guess, StatementsDraft):
@@ -326,9 +322,7 @@ def plan(visit: PlanVisit) -> Response:
 
 
 def _chosen_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
-    if visit.draft.plan is not None:
-        return visit.draft.plan
-    return visit.start.default_survey() if visit.draft.kind == "survey" else visit.start.default_plan(visit.draft)
+    return visit.draft.plan or visit.start.default_plan(visit.draft)
 
 
 def _show_plan(visit: StepVisit, chosen: PlanDraft | SurveyDraft) -> Response:
@@ -345,9 +339,8 @@ def _show_plan(visit: StepVisit, chosen: PlanDraft | SurveyDraft) -> Response:
 
 def _figures(visit: StepVisit, read: Callable[[], Any]) -> Any:
     """Figures of a plan or survey, or a sentence that says why it cannot be carried out."""
-    figures: Any = visit.start.survey_figures if visit.draft.kind == "survey" else visit.start.figures
     try:
-        return figures(visit.draft, read())
+        return visit.start.figures(visit.draft, read())
     except REFUSALS as error:
         return str(error)
 

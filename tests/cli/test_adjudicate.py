@@ -20,7 +20,7 @@ from steps.small import ANNOTATORS, dump, labels_of, open_work, record, standing
 from cli.conftest import At, Fcpair
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
-from fcpair.steps.people import terms
+from fcpair.steps.people.people import save_terms
 from fcpair.study import Study
 
 SECONDS = 30  # before a terminal is given up
@@ -72,7 +72,7 @@ def test_each_key_decides_one_conflict_after_the_other_at_once(waiting: Study, f
 
 
 def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(waiting: Study, fcpair: Fcpair) -> None:
-    terms.save_terms(waiting.grid(), Annotate(daily_limit=2))
+    save_terms(waiting.grid(), Annotate(daily_limit=2))
     first, second, *_ = waiting.grid().waiting_pairs()
     result = fcpair("adjudicate", "--adjudicator", "ada", keys="3u113")
     assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}

@@ -17,7 +17,7 @@ from doors.door import House, at_each_door, done
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Annotate, Assign, Validate
 from fcpair.records import Known, Role
-from fcpair.steps.people.terms import save_terms
+from fcpair.steps.people.people import save_terms
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.database.tables import text

@@ -7,7 +7,7 @@ from pathlib import Path
 from fcpair.params import Annotate, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.steps.people.terms import save_terms
+from fcpair.steps.people.people import save_terms
 from fcpair.study import Study
 
 STATEMENTS = tuple(f"Mild statement number {at}." for at in range(8))

@@ -17,9 +17,9 @@ from fcpair.params import Setup
 from fcpair.records import Role, Round, Status
 from fcpair.round_options import RoundOptions
 from fcpair.stages.corpus.text_identity import digest
+from fcpair.steps.base.answer_values import add_round as add_to
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import find_grid
-from fcpair.steps.base.init import add_round as add_to
 from fcpair.store import Tx
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids, sides, texts

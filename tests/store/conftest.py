@@ -20,7 +20,7 @@ from steps.online import at_desk, give
 
 from fcpair.params import Setup
 from fcpair.records import Role
-from fcpair.steps.base import init
+from fcpair.steps.grids import fill_study
 from fcpair.store import Store, Tx, people
 from fcpair.store.database.backends import Place
 from fcpair.store.database.backends.postgres_server import FOLDER
@@ -28,7 +28,7 @@ from fcpair.study import Study
 
 
 def first_rows(tx: Tx) -> None:
-    init.fill_study(tx, Setup(title="A study"), "")
+    fill_study(tx, Setup(title="A study"), "")
 
 
 def names(store: Store) -> list[str]:

@@ -19,7 +19,7 @@ from fcpair.stages.questions.base import DISCARD
 from fcpair.steps.adjudication import adjudicate, case_queues
 from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue, DoubtRanking
 from fcpair.steps.base.context import GridContext, effective_options, find_cell, load_opaque_ids, scheme_of
-from fcpair.steps.people.terms import ReadingAllowance, check_reading_limit, n_readable, reading_allowance
+from fcpair.steps.people.people import ReadingAllowance, check_reading_limit, n_readable, reading_allowance
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx, adjudications, disputes, people
 from fcpair.store.answers import task_queries

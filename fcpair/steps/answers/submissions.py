@@ -17,7 +17,7 @@ from fcpair.steps.base.answer_values import closed_question, form_of, parse_subm
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.opaque_ids import OpaqueIds
-from fcpair.steps.people import known_pairs, reassignment, terms
+from fcpair.steps.people import known_pairs, people, reassignment
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
 from fcpair.store import Tx
 from fcpair.store.answers import refused_texts, task_queries
@@ -49,7 +49,7 @@ class Submissions:
     def __init__(self, study: StudyContext, annotate: Annotate) -> None:
         self._store = study._store
         self._annotate = annotate
-        self._has_limit = terms.has_limit(annotate)
+        self._has_limit = people.has_limit(annotate)
         self._opaque: OpaqueIds | None = None
         self._qualified: set[tuple[int, int]] = set()  # people who have qualified, each with the round in which
         self._answer_ids: dict[Any, dict[int, int]] = {}  # of closed questions, by form and as sent, then by round
@@ -258,7 +258,7 @@ class Submissions:
             raise ConflictError(GIVEN_TO_OTHERS)
         if submission.again is False and (sentence := ANSWERED_ELSEWHERE.get(status)):
             raise ConflictError(sentence)
-        if (status is Status.OPEN or has_lapsed) and (limit := terms.limit_reached(tx, person_id, self._annotate)):
+        if (status is Status.OPEN or has_lapsed) and (limit := people.limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
         if has_lapsed and not open_slots.reclaim_skipped(tx, submission.assignment_id):
             raise ConflictError(GIVEN_TO_OTHERS)

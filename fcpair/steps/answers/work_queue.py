@@ -18,7 +18,7 @@ from fcpair.steps.base.answer_values import form_of, to_client
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.known_pairs import is_closed_to, may_begin
-from fcpair.steps.people.terms import n_readable, reading_allowance
+from fcpair.steps.people.people import n_readable, reading_allowance
 from fcpair.steps.rules import permissions, text_checks, wording
 from fcpair.store import Tx
 from fcpair.store.answers import task_queries

@@ -1,6 +1,4 @@
-"""Dealing pairs to annotators, and more labels while people are at work: pairs without any, a higher overlap, and a
-share for late joiners.
-"""
+"""Dealing pairs to annotators, and more labels while people are at work, also to those who joined late."""
 
 from __future__ import annotations
 
@@ -22,20 +20,11 @@ from fcpair.sentences import join, say, say_number
 from fcpair.stages.assignment.assign import assign_pairs, check_overlap, overlap_counts, shard_order
 from fcpair.stages.assignment.rounds import add_labels, hand_over_slots, n_labels_missing
 from fcpair.steps.assignment import leases
-from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
-from fcpair.steps.base.context import (
-    Basis,
-    GridContext,
-    MovedError,
-    begin_building,
-    check_building,
-    need_corpus,
-    note_run,
-    options_as_done,
-    save_options,
-)
+from fcpair.steps.assignment.rounds import carry_answers, counted_cells, deal
+from fcpair.steps.base import context
+from fcpair.steps.base.context import Basis, GridContext, MovedError
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
-from fcpair.steps.people import access, known_pairs, reassignment
+from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.people.reassignment import Handover
 from fcpair.steps.rules.tallies import as_ranges, find_cells
@@ -62,82 +51,64 @@ def assign(
     open: bool = own(False),
     lease_minutes: int = own(30),
 ) -> RunRecord:
-    """Assign the grid in overlapping shards; `more` adds to what has been assigned (`assign_more`), with
-    `pairs`, by number, one label more to each of these.
+    """Assign the grid in overlapping shards, or further labels with `more` (`assign_more`), also one for each of
+    `pairs`.
 
-    `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`).
-    Without options, as the recipe says. In open dealing (`options.open`, or with `more` where the study has it),
-    whoever asks is given pairs instead. The rounds of a planned grid are dealt by `assign_round`.
-
-    Raises ConflictError where pairs or people changed while the shards were worked out.
+    `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`). In open dealing
+    (`options.open`, or with `more` where the study has it), whoever asks is given pairs instead. Without options, as
+    the recipe says. Raises ConflictError where pairs or people changed while the shards were worked out.
     """
     if pairs is not None and not more:
         raise InputError("`pairs` are for more labels once the grid is assigned; give `more=True` as well")
     options = options or by_recipe(grid, Assign, more=more)
     with grid._store.read() as tx:
-        is_open = options_as_done(tx, Assign).open or options.open
+        is_open = context.options_as_done(tx, Assign).open or options.open
     if more:
         return (leases.open_more_slots if is_open else assign_more)(grid, options, pairs, expected)
     if options.open:
         return leases.open_assignment(grid, options, redo=redo)
 
     with grid._store.read() as tx:
-        check_building(tx, "assign", redo=redo)
+        context.check_building(tx, "assign", redo=redo)
         basis = Basis(tx, lambda tx: _load_inputs(tx, options))
-    names, grid_pairs, counted = basis.inputs
+    names, grid_pairs = basis.inputs
     hs, cn = grid_pairs["hs_id"].to_numpy(), grid_pairs["cn_id"].to_numpy()
     index_by_name = {name: i for i, name in enumerate(names)}
-    unknown_names = [name for group in options.annotator_groups for name in group if name not in index_by_name]
-    if unknown_names:
+    if unknown_names := [name for group in options.annotator_groups for name in group if name not in index_by_name]:
         check_distinct_spelling(unknown_names, index_by_name)
         raise InputError(
             f"`{unknown_names[0]}` in a group is not an active annotator; active annotators are "
             f"{', '.join(index_by_name)}"
         )
-    shards = assign_pairs(
-        hs,
-        cn,
-        len(names),
-        options.overlap,
-        [tuple(index_by_name[name] for name in group) for group in options.annotator_groups],
-        seed=options.seed,
-    )
+    groups = [tuple(index_by_name[name] for name in group) for group in options.annotator_groups]
+    shards = assign_pairs(hs, cn, len(names), options.overlap, groups, seed=options.seed)
     positions = shard_order(shards.annotator, hs[shards.pair], options.seed, options.order)
     loads = np.bincount(shards.annotator, minlength=len(names))
+    by_labels = overlap_counts(len(grid_pairs), options.overlap)
     counts = {
         "annotators": len(names),
         "assignments": len(shards.pair),
         "load_min": int(loads.min()),
         "load_max": int(loads.max()),
-        "pairs_by_labels": {
-            str(n): n_pairs for n, n_pairs in overlap_counts(len(grid_pairs), options.overlap).items() if n_pairs
-        },
+        "pairs_by_labels": {str(n): n_pairs for n, n_pairs in by_labels.items() if n_pairs},
     }
     with grid._store.write() as tx:
         basis.check_unmoved(tx)
-        begin_building(tx, "assign", redo=redo)
+        context.begin_building(tx, "assign", redo=redo)
         ids = np.array([annotator.id for annotator in ensure_active(tx, Role.ANNOTATOR, options.annotators)])
-        rows = {
-            "cell_id": grid_pairs["cell_id"].to_numpy()[shards.pair],
-            "person_id": ids[shards.annotator],
-            "position": positions,
-        }
-        assignments.add_assignments(tx, pd.DataFrame({**rows, "status": Status.OPEN.value}), rounds.primary(tx))
-        if access.withdraw_opted_out(tx, ids.tolist()):
-            reassignment.reassign(tx, options.seed)
+        deal(tx, rounds.primary(tx), grid_pairs["cell_id"].to_numpy(), ids, shards, positions, options.seed)
         by_row = options.order == "hs"
         counts |= known_pairs.assign_known_pairs(tx, rounds.primary(tx), strict=True, by_row=by_row)
-        run = note_run(tx, options.stage, as_params(options), counts)
-        save_options(tx, replace(options, annotators=len(names)), run)
-        carry_answers(tx, rounds.primary(tx), run.id)
-        return with_calibration(run, counted)
+        run = context.note_run(tx, options.stage, as_params(options), counts)
+        context.save_options(tx, replace(options, annotators=len(names)), run)
+        return carry_answers(tx, rounds.primary(tx), run)
 
 
-def _load_inputs(tx: Tx, options: Assign) -> tuple[list[str], pd.DataFrame, list[int]]:
-    """The names of those to assign to, the pairs to assign, and those that have answers of a calibration instead."""
+def _load_inputs(tx: Tx, options: Assign) -> tuple[list[str], pd.DataFrame]:
+    """The names of those to assign to, and the pairs to assign, less those that have answers of a calibration."""
     counted, grid_pairs = counted_cells(tx, rounds.primary(tx)), cells.cells(tx)
     to_assign = grid_pairs[~grid_pairs["cell_id"].isin(counted)].reset_index(drop=True)
-    return expected_names(tx, Role.ANNOTATOR, options.annotators), to_assign, counted
+    return expected_names(tx, Role.ANNOTATOR, options.annotators), to_assign
 
 
 @takes_params
@@ -154,13 +125,10 @@ def plan_more_labels(
     open: bool = own(False),
     lease_minutes: int = own(30),
 ) -> ExtraLabels:
-    """Work out what `assign` would add with `more`, of these `pairs` or all, and do nothing; raises what that does.
-
-    Groups, which are for the first assignment, are ignored.
-    """
+    """Work out what `assign` would add with `more`, without groups, and do nothing; raises what that does."""
     options = replace(options or by_recipe(grid, Assign, more=True), annotator_groups=())
     with grid._store.read() as tx:
-        if options_as_done(tx, Assign).open or options.open:
+        if context.options_as_done(tx, Assign).open or options.open:
             return leases.plan_more_slots(tx, options, pairs)
         _, given, counts = _make_plan(_load_state(tx, options, pairs), options)
         names = {person.id: person.name for person in people.people(tx)}
@@ -181,10 +149,10 @@ MAX_TRIES = 2  # while others go on; after that they wait
 class _AssignmentState:
     """Assignments of the active annotators: `crew`, `(n_pairs, n_people)`, says who has which pair.
 
-    `asked`, `(n_pairs,)`, are the labels that were dealt to begin with; `settled` are the pairs that a person has
-    decided. `loads` are what each has done and has open; those in `late`, by index, were dealt nothing to begin with
-    and count as having done what the others did on average. `open_` is what they have open: `id`, `position`, and by
-    index `row`, the pair, and `holder`. Where `chosen`, `(n_pairs,)`, is not None, these pairs alone get a label more.
+    `asked` are the labels of each pair that were dealt to begin with, `settled` the pairs that a person has decided;
+    `loads` what each has done and has open; those in `late`, by index, joined later and count as having done what
+    others did on average. `open_` is open: `id`, `position`, and by index `row` and `holder`. Where `chosen`,
+    `(n_pairs,)`, is not None, these pairs alone get a label more.
     """
 
     pairs: pd.DataFrame
@@ -206,11 +174,9 @@ _Plan = tuple[list[dict[str, Any]], "pd.DataFrame", dict[str, int]]
 def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 
-    Answers and open work stay where they are; only those who joined after pairs were dealt take over open pairs of
-    others, until they have an even share of what is open. Pairs that a person has decided get no further labels. With
-    `pairs`, by number, each of these gets one label more, and nothing else is done.
-
-    Raises StageError where nothing has been dealt yet, or there is nothing to deal, or nobody to deal to.
+    Only late joiners take over open pairs of others, up to an even share; pairs that a person has decided get no
+    further labels. With `pairs`, each of these gets one label more, and nothing else is done. Raises StageError where
+    nothing has been dealt yet, there is nothing to deal, or nobody to deal to.
     """
     if options.annotator_groups:
         raise InputError.say(
@@ -230,9 +196,9 @@ def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None,
 def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_AssignmentState, Handover]:
     """State of the assignments, once slots have found the new hands that are foreseen, and these.
 
-    What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
+    Those have no number yet: `id` is that of the slot that they fill, negative.
     """
-    need_corpus(tx, Assign.stage)
+    context.need_corpus(tx, Assign.stage)
     if assignments.first_assigned(tx, rounds.primary(tx)).empty:
         raise StageError.say("nothing has been assigned yet; run `fcpair assign`")
     annotators = open_slots.candidates(tx, Role.ANNOTATOR)
@@ -244,11 +210,8 @@ def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_
     grid_pairs, ids, round_ = cells.cells(tx), np.array([annotator.id for annotator in annotators]), rounds.primary(tx)
     initial_assignments = assignments.first_assigned(tx, round_)
     existing = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position", "status"]]
-    handed_over = [
-        {**row, "id": -row["replaces"], "status": Status.OPEN.value}
-        for row in handover.rows
-        if row["round_id"] == round_.id
-    ]
+    new_rows = (row for row in handover.rows if row["round_id"] == round_.id)
+    handed_over = [{**row, "id": -row["replaces"], "status": Status.OPEN.value} for row in new_rows]
     foreseen = pd.DataFrame(handed_over, columns=existing.columns).astype(existing.dtypes)
     work: pd.DataFrame = pd.concat([existing, foreseen], ignore_index=True)
     work = work[~work["status"].isin(assignments.RELEASED) & work["person_id"].isin(ids)]
@@ -260,11 +223,10 @@ def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_
     n_done = np.bincount(holder[work["status"] == Status.DONE.value], minlength=len(ids))
     is_late = ~np.isin(ids, initial_assignments["person_id"])
     mean_done = int(n_done[~is_late].mean()) if not is_late.all() else 0
+    initial_rows = np.searchsorted(grid_pairs["cell_id"], initial_assignments["cell_id"])
     state = _AssignmentState(
         pairs=grid_pairs,
-        asked=np.bincount(
-            np.searchsorted(grid_pairs["cell_id"], initial_assignments["cell_id"]), minlength=len(grid_pairs)
-        ),
+        asked=np.bincount(initial_rows, minlength=len(grid_pairs)),
         settled=grid_pairs["cell_id"].isin(adjudications.pairs_decided_by_hand(tx)).to_numpy(),
         people=ids,
         crew=crew,
@@ -331,9 +293,9 @@ def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | Non
     overlap = {str(n_labels): share for n_labels, share in options.overlap.items()}
     what = {"overlap": overlap} if pairs is None else {"pairs": as_ranges(pairs)}
     params = {"more": True, **what, "order": options.order, "seed": options.seed}
-    run = note_run(tx, Assign.stage, params, {**counts, **known_counts, "pairs_by_labels": by_labels})
+    run = context.note_run(tx, Assign.stage, params, {**counts, **known_counts, "pairs_by_labels": by_labels})
     if options.overlap and pairs is None:
-        save_options(tx, options, run, only={"overlap"})
+        context.save_options(tx, options, run, only={"overlap"})
     return run
 
 
@@ -347,18 +309,15 @@ def _nothing_to_assign_message(n_unmet: int, state: _AssignmentState) -> str:
             n_unmet,
         )
     n_settled = int((state.settled if state.chosen is None else state.settled & state.chosen).sum())
-    if state.chosen is not None:
-        nothing = say("there is nothing to assign")
-    else:
+    nothing = say("there is nothing to assign")
+    if state.chosen is None:
         nothing = say(
             "there is nothing to assign: every pair already has as many annotators as requested, and everybody has "
             "their share; `--overlap 2:SHARE` asks for more labels"
         )
-    if not n_settled:
-        return nothing
     decided = say_number(
         "the %(n)s pair that somebody has decided gets no further labels",
         "the %(n)s pairs that somebody has decided get no further labels",
         n_settled,
     )
-    return join((nothing, decided), "; ")
+    return join((nothing, decided), "; ") if n_settled else nothing

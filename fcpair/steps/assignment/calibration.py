@@ -1,7 +1,6 @@
 """Calibration: a first batch that everybody answers, discusses where they differ, and answers once more.
 
-Both answers are kept, each in a round of its own that does not count. Where one of them is to count, it is carried over
-into the round that does when the other pairs are assigned.
+Each answer is kept in a round that does not count; what is to count is carried over when the others are assigned.
 """
 
 from __future__ import annotations
@@ -9,17 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from fcpair.errors import InputError, StageError
-from fcpair.lazy import pd
 from fcpair.params import Assign, Calibration, CalibrationCounts
 from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.round_options import RoundOptions
 from fcpair.sentences import say
 from fcpair.stages.assignment.assign import shard_order
 from fcpair.stages.assignment.rounds import assign_cells
-from fcpair.steps.assignment.rounds import cells_to_assign, n_people_to_add
-from fcpair.steps.base import init
-from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.calibration_state import AGAIN, FIRST, Phase, load_calibration, need_calibration, save_phase
+from fcpair.steps.assignment.rounds import cells_to_assign, deal, n_people_to_add
+from fcpair.steps.base.answer_values import add_round, form_of
+from fcpair.steps.base.calibration_state import AGAIN, FIRST, STAGE, Phase, load_calibration, need_calibration
 from fcpair.steps.base.context import GridContext, is_planned, note_run, note_stage_run
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import access, reassignment
@@ -29,6 +26,7 @@ from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells
+from fcpair.store.oversight import settings
 
 
 @takes_params
@@ -70,10 +68,8 @@ def start_calibration(
                 number=len(pairs_to_draw),
                 counts=options.counts,
             )
-        drawn = np.random.default_rng([options.seed, options.pairs]).choice(
-            len(pairs_to_draw), options.pairs, replace=False
-        )
-        batch = pairs_to_draw.iloc[np.sort(drawn)]
+        rng = np.random.default_rng([options.seed, options.pairs])
+        batch = pairs_to_draw.iloc[np.sort(rng.choice(len(pairs_to_draw), options.pairs, replace=False))]
         n = n_planned if annotators is not None or not is_planned(tx) else n_people_to_add(tx, target)
         persons = ensure_active(tx, target.role, n)
         if len(persons) < 2:
@@ -85,17 +81,12 @@ def start_calibration(
         candidates = open_slots.candidates(tx, first.role)
         barred = reassignment.ineligibility_matrix(tx, cell_id, candidates, first, first_assignment=True)
         shards = assign_cells(row, column, barred, 0, seed=options.seed, unit="pairs")
-        positions = shard_order(shards.annotator, row[shards.pair], options.seed, "random")
         ids = np.array([candidate.id for candidate in candidates])
-        columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": positions}
-        assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), first)
-        n_assigned = len(shards.pair)
-        if access.withdraw_opted_out(tx, [person.id for person in persons]):
-            reassignment.reassign(tx, options.seed)
-        run = note_stage_run(
-            tx, options, {"round": target.name, "pairs": len(batch), "people": len(persons), "assignments": n_assigned}
-        )
-        save_phase(tx, Phase.ANSWER, run.id)
+        position = shard_order(shards.annotator, row[shards.pair], options.seed, "random")
+        deal(tx, first, cell_id, ids, shards, position, options.seed)
+        sizes = {"pairs": len(batch), "people": len(persons), "assignments": len(shards.pair)}
+        run = note_stage_run(tx, options, {"round": target.name, **sizes})
+        settings.save_settings(tx, STAGE, {"phase": Phase.ANSWER.value}, run.id)
         return run
 
 
@@ -127,7 +118,6 @@ def _check_startable(tx: Tx, grid: str, target: Round) -> None:
 
 
 def _get_or_add_rounds(tx: Tx, target: Round, seed: int) -> list[Round]:
-    """The two rounds of the calibration for a round, which are there already where the pairs were made anew."""
     existing = rounds.calibration_rounds(tx)
     if existing and existing[0].options.calibrates != target.name:
         raise InputError.say(
@@ -136,30 +126,20 @@ def _get_or_add_rounds(tx: Tx, target: Round, seed: int) -> list[Round]:
     taken = {round_.name for round_ in rounds.of_grid(tx)} & {FIRST, AGAIN}
     if taken and not existing:
         raise InputError.say("the grid has a round `%(name)s` of its own; give it another name", name=min(taken))
+    same = {name: getattr(target.options, name) for name in ("author", "passed", "pass_at", "answers_rows", "hides")}
     for name in () if existing else (FIRST, AGAIN):
         options = RoundOptions(
-            answers=0,
-            author=target.options.author,
-            after=target.options.rests_on,
-            passed=target.options.passed,
-            pass_at=target.options.pass_at,
-            answers_rows=target.options.answers_rows,
-            hides=target.options.hides,
-            calibrates=target.name,
-            again=name == AGAIN,
-            seed=seed,
+            answers=0, after=target.options.rests_on, calibrates=target.name, again=name == AGAIN, seed=seed, **same
         )
-        init.add_round(tx, target.grid_id, name, target.role, form_of(target.form), options=options)
+        add_round(tx, target.grid_id, name, target.role, form_of(target.form), options=options)
     return rounds.calibration_rounds(tx)
 
 
 def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
-    """Close the first answers of the calibration, show where people differ, and let those who do answer once more.
+    """Close the first answers, show where people differ, and let those who do answer once more.
 
-    What is open still is taken back, only if that is wanted (`early`).
-
-    Raises:
-        StageError: no calibration, its discussion was opened already, nobody has answered, or somebody has still to.
+    What is open is taken back only `early`. Raises StageError where there is nothing to discuss, or somebody is to
+    answer.
     """
     with grid._store.write() as tx:
         state = need_calibration(tx)
@@ -174,11 +154,9 @@ def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
         differing = answers[answers.groupby("cell_id")["answer_id"].transform("nunique") > 1]
         active_ids = [person.id for person in people.people(tx, state.first.role, active=True)]
         rows = differing[differing["person_id"].isin(active_ids)][["cell_id", "person_id"]]
-        position = rows.groupby("person_id").cumcount() + 1
         if len(rows):
-            assignments.add_assignments(
-                tx, pd.DataFrame({**rows, "position": position, "status": Status.OPEN.value}), state.again
-            )
+            position = rows.groupby("person_id").cumcount() + 1
+            assignments.add_assignments(tx, rows.assign(position=position, status=Status.OPEN.value), state.again)
             access.withdraw_opted_out(tx, active_ids)
         counts = {
             "pairs": int(answers["cell_id"].nunique()),
@@ -187,7 +165,7 @@ def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
             "withdrawn": n_withdrawn,
         }
         run = note_run(tx, "discussion", {"grid": grid.grid.name, "early": early}, counts)
-        save_phase(tx, Phase.DISCUSS, run.id)
+        settings.save_settings(tx, STAGE, {"phase": Phase.DISCUSS.value}, run.id)
         return run
 
 
@@ -210,22 +188,17 @@ def _withdraw_open(tx: Tx, round_: Round, *, early: bool) -> int:
 def close_calibration(grid: GridContext, *, early: bool = False) -> RunRecord:
     """End the calibration: both answers stand, and the pairs of the grid can be assigned.
 
-    What is open still is taken back, only if that is wanted (`early`): then the first answer stands.
-
-    Raises:
-        StageError: no calibration, its discussion was not opened, it is over, or somebody has still to answer.
+    What is open is taken back only `early`. Raises StageError before its discussion, and where it is over or work is
+    open.
     """
     with grid._store.write() as tx:
         state = need_calibration(tx)
         if state.phase is not Phase.DISCUSS:
-            raise StageError(
-                "the discussion has not been opened; `fcpair calibrate discuss` does that"
-                if state.phase is Phase.ANSWER
-                else "the calibration has been closed already"
-            )
+            not_opened = "the discussion has not been opened; `fcpair calibrate discuss` does that"
+            raise StageError(not_opened if state.phase is Phase.ANSWER else "the calibration has been closed already")
         n_withdrawn = _withdraw_open(tx, state.again, early=early)
         n_again = len(judgements.current_labels(tx, "cell_id", of=state.again))
         counts = {"second_answers": n_again, "withdrawn": n_withdrawn}
         run = note_run(tx, "close calibration", {"grid": grid.grid.name, "early": early}, counts)
-        save_phase(tx, Phase.CLOSED, run.id)
+        settings.save_settings(tx, STAGE, {"phase": Phase.CLOSED.value}, run.id)
         return run

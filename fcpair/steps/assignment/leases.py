@@ -13,7 +13,7 @@ from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
-from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
+from fcpair.steps.assignment.rounds import carry_answers, counted_cells
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.known_pairs import has_known_pairs
@@ -44,18 +44,14 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool) -> RunRec
         if annotators or options.annotators is not None:
             annotators = ensure_active(tx, Role.ANNOTATOR, options.annotators)
         n_slots = _add_free_slots(tx, options, has_begun=False)
-        counted = counted_cells(tx, rounds.primary(tx))
         counts = {"annotators": len(annotators), "free": n_slots, "pairs_by_labels": _n_pairs_by_labels(tx)}
         run = note_run(tx, options.stage, as_params(options), counts)
         save_options(tx, replace(options, annotators=len(annotators) or None), run)
-        carry_answers(tx, rounds.primary(tx), run.id)
-        return with_calibration(run, counted)
+        return carry_answers(tx, rounds.primary(tx), run)
 
 
 def open_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
-    """Let whoever asks give what nobody was assigned, what nobody is left to give, and more labels by the overlap; with
-    `pairs`, by number, one label more of each of these, and nothing else.
-    """
+    """Let whoever asks give what nobody has or is left to give, more by the overlap, or one label more of `pairs`."""
     with grid._store.write() as tx:
         need_corpus(tx, Assign.stage)
         round_ = rounds.primary(tx)
@@ -99,17 +95,12 @@ def check_expected(n_new: int, expected: int | None) -> None:
 
 
 def _undecided(tx: Tx, pairs: Sequence[int]) -> Ints:
-    """The cells of these pairs, by number, that no person has decided."""
     cell_ids = np.array(find_cells(tx, pairs), np.int64)
     return cell_ids[~np.isin(cell_ids, adjudications.pairs_decided_by_hand(tx))]
 
 
 def close_open_assignment(grid: GridContext) -> RunRecord:
-    """End open dealing: slots that nobody has are taken away, and what people hold is theirs for good.
-
-    What they skip or leave goes to others from now on, as where shards were dealt. Raises StageError where dealing is
-    not open.
-    """
+    """End open dealing: free slots go, and what people hold is theirs; StageError where dealing is not open."""
     with grid._store.write() as tx:
         round_ = rounds.primary(tx)
         if lease_minutes(tx, round_) is None:
@@ -132,7 +123,6 @@ def plan_more_slots(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> Ext
 
 
 def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
-    """Let slots be free that no pair has yet and that the options ask for; returns how many."""
     cell_id, n_more = _missing_slots(tx, options, has_begun=has_begun)
     order = np.random.default_rng([options.seed, len(cell_id)]).permutation(np.repeat(cell_id, n_more))
     open_slots.add(tx, rounds.primary(tx), ((cell_id, None) for cell_id in order.tolist()))
@@ -140,7 +130,7 @@ def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
 
 
 def _missing_slots(tx: Tx, options: Assign, *, has_begun: bool) -> tuple[Ints, Ints]:
-    """The pairs, and how many slots of each there are not yet that the options ask for."""
+    """The pairs, and how many slots that the options ask for each of them lacks."""
     pairs, round_ = cells.cells(tx), rounds.primary(tx)
     if not has_begun:
         pairs = pairs[~pairs["cell_id"].isin(counted_cells(tx, round_))]
@@ -161,7 +151,7 @@ def _n_pairs_by_labels(tx: Tx) -> dict[str, int]:
 
 
 def n_to_hold(n: int, n_remaining: int | None) -> int:
-    """Number of pairs that somebody who asks for `n`, and may read `n_remaining` (None: no limit), is to hold."""
+    """Number of pairs to be held by somebody who asks for `n`, and may read `n_remaining` (None: no limit)."""
     n_held = min(max(n, MIN_HELD), MAX_HELD)
     return n_held if n_remaining is None else min(n_held, n_remaining)
 
@@ -205,11 +195,11 @@ def _offers(tx: Tx, visitor: Visitor, round_: Round, hold: Hold) -> Iterator[lis
 def assign_free_slots(
     store: Store, requests: Sequence[tuple[Visitor, int]], find_tasks: Callable[[Tx, int], list[Task]]
 ) -> list[list[Task]]:
-    """Give people who ask what is free, until each holds so many pairs as they ask for; first what has lapsed is taken
-    back from others. Returns what `find_tasks` finds then for each, in the same transaction.
+    """Give people who ask what is free until each holds as many pairs as they ask for, first what lapsed with others.
 
-    What somebody else is being given at the same moment is waited for only by those for whom there is nothing else:
-    each in a transaction of their own, so that none of them wait for one another.
+    Returns what `find_tasks` finds then for each, in the same transaction. Only those for whom there is nothing else
+    wait for what somebody else is being given, each in a transaction of their own, so that none of them wait for one
+    another.
     """
     with store.read() as tx:
         is_overdue = open_slots.has_overdue(tx)
@@ -222,19 +212,23 @@ def assign_free_slots(
         with store.write(alone=False) as tx:
             task_queries.hold_people(tx, [requests[index][0].id for index in indices])
             for index in indices:
-                _assign_to_visitor(tx, *requests[index], hold)
+                (visitor, n_target), n_open = requests[index], 0
+                for round_, lease in _open_rounds(tx, visitor):
+                    n_open += task_queries.n_open(tx, visitor.id, round_)
+                    offers, lease_end = _offers(tx, visitor, round_, hold), now(lease)
+                    while n_open < n_target and (allowed := next(offers, [])):
+                        sides = [(slot.row_id, slot.column_id) for slot in allowed]
+                        chosen = choose_slots(sides, *open_slots.texts_met(tx, round_, visitor.id), n_target - n_open)
+                        last_position = assignments.last_positions(tx, round_, [visitor.id]).get(visitor.id, 0)
+                        slots = [allowed[at] for at in chosen]
+                        open_slots.assign_slots(tx, slots, round_, visitor.id, until=lease_end, behind=last_position)
+                        n_open += len(chosen)
+                    open_slots.renew_leases(tx, visitor.id, round_.id, lease_end)
                 task_lists.append(find_tasks(tx, index))
         return task_lists
 
     task_lists = assign_together(range(len(requests)), "others")
     return [tasks or assign_together([index], "all")[0] for index, tasks in enumerate(task_lists)]
-
-
-def renew_leases(tx: Tx, person_id: int, round_id: int) -> None:
-    """Let somebody who answers hold for longer what else they hold in a round of this grid, by its id."""
-    round_ = rounds.primary(tx)
-    if round_id in round_.ids and (lease := lease_minutes(tx, round_)) is not None:
-        open_slots.renew_leases(tx, person_id, round_id, now(lease))
 
 
 def reclaim_lapsed(tx: Tx) -> None:
@@ -244,19 +238,11 @@ def reclaim_lapsed(tx: Tx) -> None:
         reassignment.reassign(tx, seed=0)
 
 
-def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> None:
-    n_open = 0
-    for round_, lease in _open_rounds(tx, visitor):
-        n_open += task_queries.n_open(tx, visitor.id, round_)
-        offers, lease_end = _offers(tx, visitor, round_, hold), now(lease)
-        while n_open < n_target and (allowed := next(offers, [])):
-            sides = [(slot.row_id, slot.column_id) for slot in allowed]
-            chosen = choose_slots(sides, *open_slots.texts_met(tx, round_, visitor.id), n_target - n_open)
-            last_position = assignments.last_positions(tx, round_, [visitor.id]).get(visitor.id, 0)
-            slots = [allowed[index] for index in chosen]
-            open_slots.assign_slots(tx, slots, round_, visitor.id, until=lease_end, behind=last_position)
-            n_open += len(chosen)
-        open_slots.renew_leases(tx, visitor.id, round_.id, lease_end)
+def renew_leases(tx: Tx, person_id: int, round_id: int) -> None:
+    """Let somebody who answers hold for longer what else they hold in a round of this grid, by its id."""
+    round_ = rounds.primary(tx)
+    if round_id in round_.ids and (lease := lease_minutes(tx, round_)) is not None:
+        open_slots.renew_leases(tx, person_id, round_id, now(lease))
 
 
 def assign_all_free(tx: Tx, round_: Round, seed: int) -> None:
@@ -286,7 +272,6 @@ def take_slots_of_cells(tx: Tx, round_: Round, cell_id: Ints, person_id: Ints) -
 
 
 def _hand_over_slots(tx: Tx, round_: Round, taken: Sequence[tuple[int, Slot, int]]) -> None:
-    """Give free slots, each with its number, to these people, by their ids, for good."""
     open_slots.remove(tx, [number for number, _, _ in taken])
     new_rows = reassignment.assignment_rows_at_end(tx, [(slot, person_id) for _, slot, person_id in taken], round_)
     open_slots.fill_slots(tx, new_rows)

@@ -22,7 +22,6 @@ from fcpair.store.corpus import cells
 from fcpair.store.oversight import build_progress, settings
 
 LEAST_PAIRS = 2  # with several labels, for the study's own labels to be a pilot
-_OWN_LABELS = Path("<labels of the study>")
 LEAST_MEASURED = 5  # labels whose seconds are known, for their median to count
 
 
@@ -52,14 +51,14 @@ def plan_overlap(
     """Plan how much overlap a grid needs, before anybody is asked: what each costs, yields, and narrows.
 
     What is not given of texts, people and seconds is the study's own. Widths rest on the labels of a pilot: of the
-    file, else of the study where two pairs or more have several labels, else on what people answered in a calibration
-    before its discussion; without any, on what is assumed. What is assigned already is the least overlap that is
-    planned, unless the plan is for a grid of another size.
+    file, else of the study where two pairs or more have several labels, else on the calibration before its discussion;
+    without any, on what is assumed. What is assigned is the least overlap planned, unless the plan is for another size
+    of grid.
 
     Raises:
         StageError: the grid is planned: its rounds say how many answers each cell gets.
-        InputError: the study does not say how large the grid is; shares and kappa that cannot be; a pilot that cannot
-            be read, or without overlap; a width that no overlap leaves. The message says what can be had.
+        InputError: a size that is not known, shares and kappa that cannot be, a pilot that cannot be read or has no
+            overlap, a width that no overlap leaves. The message says what can be had.
     """
     options = options or Plan()
     with grid._store.read() as tx:
@@ -104,7 +103,7 @@ def plan_overlap(
             assigned = AssignedPairs(by_labels, tuple(of_hs), tuple(of_cn))
     if labels is not None:
         try:
-            replace(options, pilot=_OWN_LABELS)
+            replace(options, pilot=Path("<labels of the study>"))
         except InputError as error:
             raise InputError(f"{error}: the study's own labels are the pilot") from None
     if options.pilot:
@@ -114,20 +113,14 @@ def plan_overlap(
 
 
 def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:
-    """Write the recommended overlap into the study's recipe, for `assign` to take.
-
-    Raises:
-        InputError: the plan recommends none.
-        StageError: the pairs have been assigned.
-    """
+    """Write the recommended overlap into the recipe; InputError where there is none, StageError for assigned pairs."""
     if plan.recommended is None:
         raise InputError("the plan recommends no overlap; give the `width` that is wished for")
     with grid._store.write() as tx:
         if build_progress.n_built(tx)["assign"]:
             step = plan.next_step or "the plan is for a grid of another size"
             raise StageError(f"pairs have been assigned, so the recipe stays as it is: {step}")
-        rung = plan.recommended_rung
-        overlap = {str(n): share for n, share in (plan.recommended or {}).items()}
+        rung, overlap = plan.recommended_rung, {str(n): share for n, share in (plan.recommended or {}).items()}
         run = note_run(
             tx, "plan", as_params(plan.options), {"overlap": overlap, "labels": rung.expected.labels if rung else 0}
         )

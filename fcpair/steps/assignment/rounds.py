@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.lazy import pd
 from fcpair.params import Calibration
 from fcpair.records import Origin, Role, Round, RunRecord, Status
-from fcpair.stages.assignment.assign import shard_order
+from fcpair.stages.assignment.assign import AssignedPairs, shard_order
 from fcpair.stages.assignment.rounds import (
     assign_cells,
     assign_rows,
@@ -23,15 +23,7 @@ from fcpair.stages.assignment.rounds import (
 )
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.calibration_state import CalibrationState, Phase, latest_answers, load_calibration
-from fcpair.steps.base.context import (
-    Basis,
-    GridContext,
-    find_grid,
-    is_planned,
-    need_cells,
-    note_run,
-    options_as_done,
-)
+from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned, need_cells, note_run, options_as_done
 from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.rules import rule_decisions, text_checks
@@ -44,21 +36,11 @@ from fcpair.store.corpus import cells, grids
 CARRIED = ("cell_id", "person_id", "answer_id", "note", "seconds", "origin", "at")
 
 
-class _RoundInputs(NamedTuple):
-    """Input of assigning a round: the round, its cells, and the people to assign them to.
-
-    `cells` has `cell_id`, `hs_id`, `cn_id`, `batch`, and `source`, a number for where its row is from where that is
-    asked for. `people` are the places of those who may have anything, among all whom the round expects, by `names`;
-    `barred`, `(n_cells, n_people)`, says which of them may not have which cell. `counted` are the cells that have
-    answers of a calibration instead.
-    """
-
-    round: Round
-    cells: pd.DataFrame
-    names: list[str]
-    people: Ints
-    barred: Bools
-    counted: list[int]
+_RoundInputs = tuple[Round, "pd.DataFrame", list[str], Ints, Bools]
+"""Input of assigning a round: the round, its cells (`cell_id`, `hs_id`, `cn_id`, `batch`, and `source`, a number for
+where its row is from), the names of all whom it expects, the places of those who may have anything, and which of them
+may not have which cell, `(n_cells, n_people)`.
+"""
 
 
 def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = False) -> RunRecord:
@@ -66,19 +48,19 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
 
     Nobody is given a cell one of whose texts they wrote, or one that they answered in the round on which this one
     rests. Where the round `edits` an earlier one or comes `after` it, only cells with a current answer there are dealt,
-    and to be edited only those with a text. A round that draws from each batch (`per_batch`) is dealt as
-    often as further batches are done.
+    and to be edited only those with a text. A round that draws from each batch (`per_batch`) is dealt as batches are
+    done.
 
     Raises:
-        StageError: the cells are not made, the round has been dealt, another one comes first, nobody can answer, or no
-            further batch is done.
+        StageError: no cells yet, the round has been dealt, another comes first, nobody can answer, no further batch is
+            done.
         InputError: several rounds and no name, or too few people for what is asked.
         UnknownIdError: no such round.
         ConflictError: what this rests on changed while it was worked out.
     """
     with grid._store.read() as tx:
         basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, round, redo=redo))
-    round_, grid_cells, _, persons, barred, counted = basis.inputs
+    round_, grid_cells, _, persons, barred = basis.inputs
     text_checks.check_prerequisites(round_)
     cell_id, row, column, batch, source = (grid_cells[name].to_numpy(np.int64) for name in grid_cells)
     options, seed = round_.options, round_.options.seed
@@ -102,10 +84,7 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
         ids = np.array([everybody[index].id for index in persons.tolist()])
         last_positions = assignments.last_positions(tx, round_, ids.tolist())
         positions += np.array([last_positions.get(id_, 0) for id_ in ids.tolist()])[shards.annotator]
-        columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": positions}
-        assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), round_)
-        if access.withdraw_opted_out(tx, ids.tolist()):
-            reassignment.reassign(tx, seed)
+        deal(tx, round_, cell_id, ids, shards, positions, seed)
         counts = {
             "grid": grid.grid.name,
             "round": round_.name,
@@ -117,8 +96,7 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
             **known_pairs.assign_known_pairs(tx, round_, strict=True, by_row=False),
         }
         run = note_run(tx, "assign", {"grid": grid.grid.name, "round": round_.name, **options.as_json()}, counts)
-        carry_answers(tx, round_, run.id)
-        return with_calibration(run, counted)
+        return carry_answers(tx, round_, run)
 
 
 def has_people(tx: Tx, round_: Round) -> bool:
@@ -127,11 +105,10 @@ def has_people(tx: Tx, round_: Round) -> bool:
 
 
 def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundInputs:
-    named_rounds = rounds.answer_rounds(tx) if name is None else [rounds.by_name(tx, name)]
-    if len(named_rounds) > 1:
-        names = [one.name for one in named_rounds]
+    round_, *others = rounds.answer_rounds(tx) if name is None else [rounds.by_name(tx, name)]
+    if others:
+        names = [named_round.name for named_round in (round_, *others)]
         raise InputError.say("grid `%(grid)s` has several rounds; name one: %(names)s", grid=grid, names=names)
-    round_ = named_rounds[0]
     _check_assignable(tx, grid, round_, redo=redo)
     counted, pairs = counted_cells(tx, round_), cells_to_assign(tx, grid, round_)
     pairs = pairs[~pairs["cell_id"].isin(counted)]
@@ -148,7 +125,7 @@ def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundIn
     batch = batches(row, n_rows, round_.options.seed) if n_rows else np.zeros(len(row), np.int64)
     source = reassignment.row_sources(tx, cell_id) if round_.options.keeps_sources_together else batch
     grid_cells = pairs[["cell_id", "hs_id", "cn_id"]].assign(batch=batch, source=source)
-    return _RoundInputs(round_, grid_cells, names, allowed_people, ineligible[:, allowed_people], counted)
+    return round_, grid_cells, names, allowed_people, ineligible[:, allowed_people]
 
 
 def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
@@ -176,7 +153,6 @@ def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
 
 
 def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
-    """Raise StageError where the round cannot be dealt now."""
     if not is_planned(tx):
         raise StageError.say(
             "the rounds of grid `%(grid)s` are assigned by `fcpair assign` and `fcpair validate assign`", grid=grid
@@ -208,9 +184,8 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
             )
     if round_.options.per_batch:
         return
-    progress = round_progress(tx, round_)
-    answered_rounds = (round_, *rounds.of_known_pairs(tx, round_))
-    if progress.dealt and (n := sum(judgements.n_judgements(tx, one) for one in answered_rounds)):
+    progress, answered_rounds = round_progress(tx, round_), (round_, *rounds.of_known_pairs(tx, round_))
+    if progress.dealt and (n := sum(judgements.n_judgements(tx, answered) for answered in answered_rounds)):
         raise StageError.say(
             "round `%(name)s` cannot be assigned again: it has %(n)s answers, and answers are never discarded",
             name=round_.name,
@@ -227,8 +202,7 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
 
 def n_people_to_add(tx: Tx, round_: Round) -> int | None:
     """Number of people to add for a round; None where there are some already, or the round does not say how many."""
-    candidates = open_slots.candidates(tx, round_.role)
-    return None if candidates else round_.options.people
+    return None if open_slots.candidates(tx, round_.role) else round_.options.people
 
 
 def counted_cells(tx: Tx, target: Round) -> list[int]:
@@ -247,20 +221,26 @@ def counted_cells(tx: Tx, target: Round) -> list[int]:
 
 def _counted_answers(tx: Tx, state: CalibrationState) -> pd.DataFrame | None:
     """The answers of a calibration that count: the first ones, or of each person the latest; None where none do."""
-    which = options_as_done(tx, Calibration).counts
-    if which == "neither":
-        return None
-    if which == "first":
+    counts = options_as_done(tx, Calibration).counts
+    if counts == "first":
         return judgements.current_labels(tx, *CARRIED, of=state.first)
-    return latest_answers(tx, state, *CARRIED)
+    return None if counts == "neither" else latest_answers(tx, state, *CARRIED)
 
 
-def carry_answers(tx: Tx, target: Round, run_id: int) -> None:
-    """Carry the answers of a calibration that count over into the round that it was for, with their times and notes."""
+def deal(tx: Tx, round_: Round, cell_id: Ints, ids: Ints, shards: AssignedPairs, position: Ints, seed: int) -> None:
+    """Give people, by `ids`, the cells of their shards; what they have opted out of goes to others."""
+    columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": position}
+    assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), round_)
+    if access.withdraw_opted_out(tx, ids.tolist()):
+        reassignment.reassign(tx, seed)
+
+
+def carry_answers(tx: Tx, target: Round, run: RunRecord) -> RunRecord:
+    """Carry answers of a calibration that count over into the round that it was for; returns the run with a note."""
     state = load_calibration(tx)
     answers = _counted_answers(tx, state) if state and state.target.id == target.id else None
-    if answers is None:
-        return
+    if answers is None or answers.empty:
+        return run
     form, cell_ids = form_of(target.form), answers["cell_id"].tolist()
     values = rounds.answer_values(tx, answers["answer_id"].tolist())
     answers["answer_id"] = answer_numbers(tx, target, form, [form.load(value) for value in values], cell_ids)
@@ -271,23 +251,15 @@ def carry_answers(tx: Tx, target: Round, run_id: int) -> None:
     answers = answers.merge(assigned.rename(columns={"id": "assignment_id"}), on=["cell_id", "person_id"])
     for origin, group in answers.groupby("origin"):
         columns = group[["assignment_id", "answer_id", "note", "seconds", "at"]]
-        judgements.add_judgements(tx, columns.assign(skipped=False, run_id=run_id), Origin(str(origin)))
+        judgements.add_judgements(tx, columns.assign(skipped=False, run_id=run.id), Origin(str(origin)))
     if target.counts and closed_question(form):
         rule_decisions.apply_policy(tx, sorted(set(cell_ids)))
-
-
-def with_calibration(run: RunRecord, cell_ids: list[int]) -> RunRecord:
-    """A run that assigned a round, with a sentence on the pairs of the calibration that count, if there are any."""
-    if not cell_ids:
-        return run
-    note = f"{len(cell_ids):,} pairs have the answers of the calibration that count, so they were not assigned"
+    note = f"{len(set(cell_ids)):,} pairs have the answers of the calibration that count, so they were not assigned"
     return replace(run, notes=(*run.notes, note))
 
 
 def cells_due(tx: Tx, round_: Round, pairs: pd.DataFrame) -> pd.DataFrame:
-    """The cells with an answer that are drawn, of all `pairs`, from batches of which nothing is open or waits for
-    somebody, and that are not checked yet; StageError where there is no such batch.
-    """
+    """The cells of `pairs` drawn from batches that are answered and not checked yet; StageError for no such batch."""
     earlier = rounds.by_name(tx, round_.options.rests_on)
     assigned_rows = assignments.assignments(tx, earlier)
     waiting_cells = set(assigned_rows["cell_id"][assigned_rows["status"] == Status.OPEN.value])

@@ -45,17 +45,18 @@ def assign_validation(
 ) -> RunRecord:
     """Deal adjudicated pairs to validators who took no part in them, as evenly as that allows.
 
-    Without options, as the recipe says. `more` adds pairs to a round that is under way: those without a verdict on the
-    label that they have now; of a part of them, first those that had a verdict on another label.
+    Without options, as the recipe says. `more` adds those without a verdict on the label that they have now; of a part
+    of them, first those that had a verdict on another label.
     """
     options = options or by_recipe(grid, Validate, more=more)
     with grid._store.write() as tx:
-        if not rounds.validation(tx).ids:
+        round_ = rounds.validation(tx)
+        if not round_.ids:
             raise StageError.say("decisions of this grid are not validated; add [grid.validate] to its recipe")
-        was_blind = is_blind(tx)
-        more = more and not assignments.assignments(tx, rounds.validation(tx)).empty
-        if not more and (n_assigned := len(assignments.assignments(tx, rounds.validation(tx)))):
-            if n := judgements.n_judgements(tx, rounds.validation(tx)):
+        was_blind, n_assigned = is_blind(tx), len(assignments.assignments(tx, round_))
+        more = more and n_assigned > 0
+        if n_assigned and not more:
+            if n := judgements.n_judgements(tx, round_):
                 raise StageError.say(
                     "the validation round has been assigned and has %(number)s verdicts, which are never discarded; "
                     "`fcpair validate assign --more` assigns pairs that have no verdict yet",
@@ -67,8 +68,8 @@ def assign_validation(
                     "`fcpair validate assign --more` adds pairs",
                     number=n_assigned,
                 )
-            assignments.clear_assignments(tx, rounds.validation(tx))
-        elif more and options.blind is not was_blind and not assignments.open_work(tx, rounds.validation(tx)).empty:
+            assignments.clear_assignments(tx, round_)
+        elif more and options.blind is not was_blind and not assignments.open_work(tx, round_).empty:
             raise StageError(
                 say("the round has open verdicts that are blind, so none that are not blind can be added")
                 if was_blind
@@ -77,15 +78,11 @@ def assign_validation(
         pair_ids, n_not_due = _pairs_to_validate(tx)
         active_validators = ensure_active(tx, Role.VALIDATOR, options.validators)
         drawn_pairs = draw_pairs(pair_ids, options.pairs, options.seed, first=judgements.lost_verdicts(tx))
-        candidates = open_slots.candidates(tx, Role.VALIDATOR, rounds.validation(tx))
-        validator_index = share_out(
-            reassignment.ineligibility_matrix(tx, drawn_pairs, candidates, rounds.validation(tx)),
-            reassignment.loads(candidates),
-            options.seed,
-        )
-        reopened = _reopen_lost_verdicts(
-            tx, drawn_pairs[validator_index < 0] if more else drawn_pairs[:0], active_validators, blind=options.blind
-        )
+        candidates = open_slots.candidates(tx, Role.VALIDATOR, round_)
+        barred = reassignment.ineligibility_matrix(tx, drawn_pairs, candidates, round_)
+        validator_index = share_out(barred, reassignment.loads(candidates), options.seed)
+        without_validator = drawn_pairs[validator_index < 0] if more else drawn_pairs[:0]
+        reopened = _reopen_lost_verdicts(tx, without_validator, active_validators, blind=options.blind)
         if n := int(((validator_index < 0) & ~np.isin(drawn_pairs, reopened["cell_id"])).sum()):
             raise StageError.say(
                 "%(number)s of %(most)s pairs cannot be validated: every validator took part in them; add another with "
@@ -97,11 +94,9 @@ def assign_validation(
         rows = pd.DataFrame({"cell_id": drawn_pairs, "status": Status.OPEN.value, "blind": options.blind})
         ids = [validator.id for validator in active_validators]
         rows["person_id"] = np.array(ids)[validator_index]
-        last_positions = (
-            rows["person_id"].map(assignments.last_positions(tx, rounds.validation(tx), ids)).fillna(0).astype("int64")
-        )
+        last_positions = rows["person_id"].map(assignments.last_positions(tx, round_, ids)).fillna(0).astype("int64")
         rows["position"] = last_positions + shard_order(validator_index, drawn_pairs, options.seed, "random")
-        assignments.add_assignments(tx, rows, rounds.validation(tx))
+        assignments.add_assignments(tx, rows, round_)
         loads = pd.concat([rows["person_id"], reopened["person_id"]]).value_counts().reindex(ids, fill_value=0)
         counts = {
             "validators": len(active_validators),
@@ -129,9 +124,8 @@ def _pairs_to_validate(tx: Tx) -> tuple[Ints, int]:
     assigned_rows = assignments.assignments(tx, rounds.validation(tx))
     open_pairs = assigned_rows["cell_id"][assigned_rows["status"] == Status.OPEN.value]
     without_verdict = np.setdiff1d(labelled_pairs, np.union1d(judgements.current_verdicts(tx)["cell_id"], open_pairs))
-    pairs_due = np.setdiff1d(
-        without_verdict, np.fromiter(permissions.not_due_reasons(tx, without_verdict.tolist()), np.int64)
-    )
+    not_due = np.fromiter(permissions.not_due_reasons(tx, without_verdict.tolist()), np.int64)
+    pairs_due = np.setdiff1d(without_verdict, not_due)
     n_not_due = len(without_verdict) - len(pairs_due)
     if not len(pairs_due):
         sentence = say("every pair that can be validated now has its verdict or has been assigned")
@@ -147,14 +141,12 @@ def _pairs_to_validate(tx: Tx) -> tuple[Ints, int]:
 
 
 def _reopen_lost_verdicts(tx: Tx, pairs: Ints, validators: list[Person], *, blind: bool) -> pd.DataFrame:
-    """Open these pairs again for whoever gave a verdict on a label that is another now, where nobody else is left;
-    returns `cell_id` and `person_id`. Who has seen a label of a pair is not asked blind about it.
+    """Open pairs with a lost verdict again for who gave it, where nobody else is left, but not blind; `cell_id`,
+    `person_id`.
     """
-    lost_pairs = np.intersect1d(pairs, judgements.lost_verdicts(tx))
     rows = assignments.assignments(tx, rounds.validation(tx))
-    rows = rows[
-        rows["cell_id"].isin(lost_pairs) & (rows["status"] == Status.DONE.value) & (rows["blind"] | (not blind))
-    ]
+    is_lost = rows["cell_id"].isin(np.intersect1d(pairs, judgements.lost_verdicts(tx)))
+    rows = rows[is_lost & (rows["status"] == Status.DONE.value) & (rows["blind"] | (not blind))]
     for validator in validators:
         is_spared = rows["cell_id"].isin(permissions.spared_pairs(tx, validator.id))
         rows = rows[~is_spared | (rows["person_id"] != validator.id)]
@@ -164,9 +156,7 @@ def _reopen_lost_verdicts(tx: Tx, pairs: Ints, validators: list[Person], *, blin
 
 
 def pairs_with_lost_verdicts(tx: Tx) -> tuple[list[int], list[int]]:
-    """Pairs whose verdicts are about a label that is not theirs any more; and those of them to be assigned again, which
-    have a label now, none open, and no verdict open.
-    """
+    """Pairs whose verdicts are about a label that is not theirs any more; and those to be assigned again now."""
     pairs = judgements.lost_verdicts(tx)
     if not pairs:
         return [], []

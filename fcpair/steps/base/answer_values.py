@@ -1,4 +1,4 @@
-"""Answers on their way into the study and back: as clients send them, as a form takes them, as a round keeps them."""
+"""Rounds with the answers that they can have; and answers as clients send them, a form takes and a round keeps them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from fcpair.errors import InputError
-from fcpair.records import Round
+from fcpair.records import Role, Round
 from fcpair.stages.corpus.text_identity import digest, fold_by
 from fcpair.stages.questions import NO_CODE, SKIP, Closed, Form, parse_form
 from fcpair.stages.questions.form import Answer
@@ -59,7 +59,7 @@ def parse_submitted(tx: Tx, round_id: int, printed: str, cell_id: int, submitted
     if stored_answer:
         return stored_answer
     form = form_of(printed)
-    if not _depends_on_cell(form):
+    if not (form.written_question or form.has_always):
         return to_stored(form, parse_answer(form, submitted))
     contexts = _cell_contexts(tx, rounds.by_id(tx, round_id), form, [cell_id])
     return to_stored(form, parse_answer(form, submitted), contexts.get(cell_id), fold_by(folding(tx)))
@@ -83,13 +83,9 @@ def _cell_contexts(tx: Tx, round_: Round, form: Form, cell_ids: Iterable[int]) -
     """Contents of these cells by id, where answers to the form depend on them; empty elsewhere, and in older rounds."""
     return (
         cells.cell_contents(tx, cell_ids, rewords=round_.options.rewords_rows)
-        if round_.options.answers_rows and _depends_on_cell(form)
+        if round_.options.answers_rows and (form.written_question or form.has_always)
         else {}
     )
-
-
-def _depends_on_cell(form: Form) -> bool:
-    return bool(form.written_question or form.has_always)
 
 
 @lru_cache
@@ -131,3 +127,10 @@ def to_stored(
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **round_options: Any) -> int:
+    """Add a round of a grid, as `rounds.add` takes it, with the answers that its form can have; returns its id."""
+    question = closed_question(form)
+    possible = (to_stored(form, {form.questions[0][0]: code}) for code in (question.codes if question else ()))
+    return rounds.add(tx, grid_id, name, role, str(form), possible, **round_options)

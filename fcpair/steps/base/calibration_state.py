@@ -58,11 +58,6 @@ def need_calibration(tx: Tx) -> CalibrationState:
     raise StageError.say("there is no calibration; `fcpair calibrate start` begins one")
 
 
-def save_phase(tx: Tx, phase: Phase, run_id: int) -> None:
-    """Note how far the calibration of the grid is."""
-    settings.save_settings(tx, STAGE, {"phase": phase.value}, run_id)
-
-
 def is_closed(tx: Tx, round_: Round) -> bool:
     """Whether a round of the grid is one of a calibration that takes no answers now, as those before or after stand."""
     if not round_.options.calibrates:
@@ -72,8 +67,8 @@ def is_closed(tx: Tx, round_: Round) -> bool:
 
 
 def latest_answers(tx: Tx, state: CalibrationState, *columns: str) -> pd.DataFrame:
-    """Each person's latest answer on each cell of the batch, none where they skipped it the second time: these columns
-    of `judgements.current_labels`, with an `answer_id` of the round in which the answer was given.
+    """Each person's latest answer on each cell, none where they skipped it the second time, in these columns of
+    `current_labels`; `answer_id` is of the round in which it was given.
     """
     first, again = (
         judgements.current_labels(tx, *dict.fromkeys((*BOTH, *columns)), of=round_)

@@ -56,10 +56,7 @@ class StudyContext:
             return runs.study_facts(tx)
 
     def effective_options(self, cls: type[Options], **options: Any) -> Options:
-        """The grid's own Partition, Annotate, ..., as its settings have them, with what is given in their place.
-
-        Those of a study are those of its first grid.
-        """
+        """The grid's own Partition, Annotate, ... (of a study, its first grid's), with what is given in their place."""
         with self._store.read() as tx:
             return effective_options(tx, cls, options)
 
@@ -75,7 +72,6 @@ class GridContext(StudyContext):
 
     @cached_property
     def _figures(self) -> FigureCache:
-        """Figures that were computed of the grid, as long as it is open."""
         return FigureCache(self._store)
 
     @property
@@ -91,10 +87,7 @@ def rules_of(grid: GridContext, tx: Tx) -> Partition:
 
 
 def find_grid(tx: Tx, name: str | None = None) -> GridKey:
-    """The grid of this name; without a name, the only one, or `main`.
-
-    Raises UnknownIdError, with the nearest name or all there are, when there is none, or none that is meant.
-    """
+    """The grid of this name, or the only one, or `main`; raises UnknownIdError, with the names, where there is none."""
     keys_by_name = {key.name: key for key in grids.keys(tx)}
     by_default = MAIN if len(keys_by_name) > 1 else next(iter(keys_by_name))
     grid_name = by_default if name is None else name
@@ -141,8 +134,8 @@ def load_opaque_ids(tx: Tx) -> OpaqueIds:
 
 
 def effective_options(tx: Tx, cls: type[Options], overrides: Mapping[str, Any]) -> Options:
-    """The study's own options of a kind, with those in `overrides` in their place: what its recipe says of the stage,
-    done or not, without a recipe what the stage was done with, else defaults; SettingError for what cannot be.
+    """The study's options of a kind, or `overrides`: its recipe's, the stage's as done, or defaults; may raise
+    SettingError.
     """
     return build_options(cls, settings.with_recipe(tx, cls.stage), overrides)  # type: ignore[attr-defined]
 
@@ -182,7 +175,6 @@ def settings_error(cls: type, parameters: Mapping[str, Any], error: InputError) 
 
 
 def _setting_as_given(value: Any) -> Any:
-    """A setting as it was given; of a file, or of several, where they were."""
     if isinstance(value, dict):
         if departures.is_file(value):
             return value["path"]
@@ -263,14 +255,11 @@ def begin_run(tx: Tx, stage: str, params: dict[str, Any]) -> int:
 
 
 def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
-    """Raise StageError when a building stage may not run now: the stage before has not been done; this one has been and
-    `redo` is not asked; or redoing it would discard judgements.
-    """
+    """Raise StageError where a building stage may not run: one before is missing, or answers rest on its results."""
     planned = is_planned(tx)
     if stage != "pair":
         need_corpus(tx, stage)
-    n_built = build_progress.n_built(tx)
-    stage_index = build_progress.BUILDING.index(stage)
+    n_built, stage_index = build_progress.n_built(tx), build_progress.BUILDING.index(stage)
     missing_stages = [] if planned else [name for name in build_progress.BUILDING[:stage_index] if not n_built[name]]
     if missing_stages and not (stage_index and n_built[build_progress.BUILDING[stage_index - 1]]):
         raise StageError.say(
@@ -326,10 +315,7 @@ class MovedError(ConflictError):
 
 
 class Basis(Generic[Loaded]):
-    """Inputs of a step that takes long: it is worked out between two short transactions.
-
-    The first makes this, which loads what it rests on (`inputs`); the second begins with `check_unmoved`, and writes.
-    """
+    """Inputs of a step that takes long; its second transaction begins with `check_unmoved`, and writes."""
 
     def __init__(self, tx: Tx, load: Callable[[Tx], Loaded]) -> None:
         self._load, self._change_marks = load, activity_log.change_marks(tx)
@@ -421,19 +407,9 @@ def run_params(tx: Tx, stage: str, params: dict[str, Any]) -> dict[str, Any]:
 SAMPLE_SETTING = "sample"  # of a drawn grid: how many cells it could have had, and the digest of those drawn
 
 
-def save_sample_size(tx: Tx, n_possible: int, run_id: int) -> None:
-    """Note that the cells that are there were drawn from so many, and which they are."""
-    settings.save_settings(tx, SAMPLE_SETTING, {"of": n_possible, "sha256": cells.digest(tx)}, run_id)
-
-
 def load_sample_size(tx: Tx) -> SampleSize | None:
     """Number of cells drawn, and of how many; None where the grid is whole, or has not been made."""
     n = settings.of_stage(tx, Pair.stage).get("sample")
     if n is None or cells.number_range(tx)[1] is None:
         return None
     return SampleSize(n, settings.of_stage(tx, SAMPLE_SETTING)["of"])
-
-
-def sample_digest(tx: Tx) -> str:
-    """The digest of the cells that were drawn, as `cells.digest` made it."""
-    return str(settings.of_stage(tx, SAMPLE_SETTING)["sha256"])

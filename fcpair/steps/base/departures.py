@@ -52,7 +52,7 @@ def update_recipe(tx: Tx, options: Any, values: Mapping[str, Any], run_id: int) 
 
 
 def update_people(tx: Tx, run_id: int) -> None:
-    """Let the recipe say how many people there are, where some are, for stages not done yet, in which all take part."""
+    """Let the recipe have the number of people in stages not done yet, in which all take part."""
     n_changed = 0
     for _ in grids.for_each_grid(tx):
         for name, (stage, role) in _PEOPLE_STAGES.items():

@@ -42,9 +42,8 @@ class _Place:
 class FigureCache:
     """The newest value of each figure of a grid, by its name, until the newest judgement, decision or run is another.
 
-    One that takes long rests for a while, and another server may show a newer one meanwhile. So the study counts how
-    often it was made, and a server that finds that another one has made it since makes it anew: whoever goes from one
-    to the other never sees it go back. What no server has found slow is made at every change, and not counted.
+    One that takes long rests for a while. The study counts how often it was made, and a server that finds that another
+    has made it since makes it anew: whoever goes from one to the other never sees it go back.
     """
 
     def __init__(self, store: Store) -> None:
@@ -68,10 +67,10 @@ class FigureCache:
         renew: Callable[[Tx, Made, Marks], Made] | None = None,
         rests_on: object = None,
     ) -> Made:
-        """The value as it is in a transaction that only reads: what one that writes takes back may come again.
+        """The value in a transaction that only reads: what one that writes takes back may come again.
 
-        Where things have happened since, it is made by `renew`, if given, from the one before and its marks. It rests
-        on what is equal to `rests_on` as well.
+        Where things have happened since, `renew`, if given, makes it from the one before and its marks. It rests on
+        what is equal to `rests_on` as well.
         """
         place = self._place(name)
         with place.lock:
@@ -93,8 +92,7 @@ class FigureCache:
         extra_marks: Callable[[], Marks] = tuple,
         base_marks: Callable[[], Marks] | None = None,
     ) -> Kept[Made]:
-        """The value as it is now, or an older one that rests. It rests on `extra_marks` as well,
-        and where it is made of a value that is kept, on that one's `base_marks`.
+        """The value as it is now, or an older one that rests, as long as `extra_marks` and `base_marks` are the same.
 
         Raises BusyError where other servers made newer ones each time that this was being made.
         """
@@ -123,8 +121,8 @@ class FigureCache:
     def _count_version(self, name: str, n_before: int) -> int:
         """Count that it was made, and return how often; -1 where another server has made a newer one meanwhile.
 
-        It is not counted in a file, which one server has: whoever writes there keeps all others from it, and a process
-        that only looks gets little time. Where nothing can be written it is shown all the same: nothing changes there.
+        Not in a file, which one server has: whoever writes there keeps all others from it. Where nothing can be written
+        it is shown all the same.
         """
         with self._store.read() as tx:
             if not activity_log.is_counted(tx):

@@ -1,7 +1,6 @@
 """Options of a use case: an object of a params class, keyword arguments by the names of its fields, or the recipe.
 
-A use case writes the keywords out, so that `help`, editors and mypy see them, and reads the object that `takes_params`
-makes. That names, types, defaults and order are those of the class is tested (`tests/steps/base/test_keywords.py`).
+Keywords are written out for `help`, editors and mypy; that they are those of the class is tested (`test_keywords.py`).
 """
 
 from __future__ import annotations
@@ -9,25 +8,18 @@ from __future__ import annotations
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import Field, dataclass, fields
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from fcpair.errors import ConflictError, InputError
 from fcpair.known_pairs import Controls, Practice, Qualification
 from fcpair.param_values import Checked, check_effects, digest_params, invalid_value, is_required, with_kept
 from fcpair.params import Adjudicate, Agree, Annotate, Calibration, Partition, Simulate, Validate
 from fcpair.plans import GridPlan
-from fcpair.steps.base import departures
-from fcpair.steps.base.context import (
-    StudyContext,
-    as_settings,
-    build_options,
-    effective_options,
-    parameters_from_settings,
-    settings_error,
-)
+from fcpair.steps.base import context, departures
+from fcpair.steps.base.context import StudyContext
 from fcpair.store import Tx, people
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
@@ -54,9 +46,8 @@ OF_PLAN: dict[str, type[Any]] = {
 def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **overrides: Any) -> Options:
     """The parameters with which a stage is to be done: `overrides`, else what the recipe says, else defaults.
 
-    What the recipe says and cannot be beside what is given is left out, as is the number of people where some are
-    there already, and with `more` all that is about the first deal alone. Raises InputError where what is given cannot
-    be, SettingError for a setting of the recipe that cannot be used.
+    Left out is what cannot be beside them, the number of people if some are there, and with `more` what is of the first
+    deal. Raises InputError for what is given, SettingError for what the recipe says.
     """
     with study._store.read() as tx:
         stage: str = cls.stage  # type: ignore[attr-defined]
@@ -64,7 +55,7 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
             # once a recipe was run, what it omits is what the stage was done with
             has_run, section = bool(departures.recipe_version(tx)), settings.RECIPE + stage
             values = settings.with_recipe(tx, stage) if has_run else settings.of_stage(tx, section)
-        recipe_values = parameters_from_settings(cls, values)
+        recipe_values = context.parameters_from_settings(cls, values)
         # how many people take part, of the roles in which somebody does
         ignored_names = {
             name for name, role in departures.PEOPLE_PARAMS.items() if people.people(tx, role, active=True)
@@ -75,7 +66,7 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
         options = with_kept(cls, recipe_options, overrides)
     except InputError as error:
         if not overrides:
-            raise settings_error(cls, recipe_options, error) from None
+            raise context.settings_error(cls, recipe_options, error) from None
         options = _combine_options(cls, recipe_options, overrides)
     check_effects(options, overrides)
     return options
@@ -86,7 +77,7 @@ def by_keywords(study: StudyContext, cls: type[Options], overrides: Mapping[str,
     if cls not in HELD:
         return by_recipe(study, cls, more=more, **overrides)
     with study._store.read() as tx:
-        held = parameters_from_settings(cls, settings.with_recipe(tx, cls.stage))  # type: ignore[attr-defined]
+        held = context.parameters_from_settings(cls, settings.with_recipe(tx, cls.stage))  # type: ignore[attr-defined]
     try:
         return with_kept(cls, held, overrides)
     except InputError:
@@ -108,7 +99,7 @@ def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], over
 
 def check_seen(tx: Tx, cls: type[Any], seen: str | None) -> None:
     """Raise ConflictError unless the options that hold are those that somebody has `seen` (`digest_params`)."""
-    if seen is not None and seen != digest_params(effective_options(tx, cls, {})):
+    if seen is not None and seen != digest_params(context.effective_options(tx, cls, {})):
         raise ConflictError.say("this was changed after the page was loaded, so nothing was saved")
 
 
@@ -116,14 +107,14 @@ def update_simulate_section(tx: Tx, options: Simulate, run_id: int) -> None:
     """Let the recipe's section about simulated people, where it has one, say how they answer from now on."""
     with grids.on_first_grid(tx):
         if settings.of_stage(tx, settings.RECIPE + options.stage):
-            departures.update_recipe(tx, options, as_settings(options), run_id)
+            departures.update_recipe(tx, options, context.as_settings(options), run_id)
 
 
 def plan_sections(plan: GridPlan) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the settings in a grid's plan for stages that come after its rounds, each with the name of its stage."""
     for name in OF_PLAN:
         if options := getattr(plan, name):
-            yield options.stage, as_settings(options)
+            yield options.stage, context.as_settings(options)
 
 
 def matches_saved_options(tx: Tx, options: Any) -> bool:
@@ -131,12 +122,11 @@ def matches_saved_options(tx: Tx, options: Any) -> bool:
     saved = settings.of_stage(tx, options.stage)
     if not saved:
         return False
-    completed = as_settings(build_options(type(options), saved, {})) | saved
-    return all(departures.is_same(completed[name], value) for name, value in as_settings(options).items())
+    completed = context.as_settings(context.build_options(type(options), saved, {})) | saved
+    return all(departures.is_same(completed[name], value) for name, value in context.as_settings(options).items())
 
 
 UseCase = TypeVar("UseCase", bound=Callable[..., Any])
-DOC_WIDTH = 116
 
 
 @dataclass(frozen=True)
@@ -161,8 +151,7 @@ def own(default: Any) -> Any:
 REQUIRED: Any = Required()
 
 
-@dataclass(frozen=True)
-class _ParamsArgument:
+class _ParamsArgument(NamedTuple):
     """An argument that takes an object of a params class, and the keyword arguments that stand for its fields."""
 
     name: str
@@ -171,20 +160,6 @@ class _ParamsArgument:
     may_be_none: bool
     items: tuple[Field[Any], ...]
     is_own: bool
-
-    @property
-    def needs(self) -> list[str]:
-        """The fields that have no default."""
-        return [item.name for item in self.items if is_required(item)]
-
-    def make(self, study: StudyContext, overrides: Mapping[str, Any], *, more: bool) -> Any:
-        """The object that has the keyword arguments that are given."""
-        if self.is_own:
-            return by_keywords(study, self.cls, overrides, more=more)
-        if missing := [name for name in self.needs if name not in overrides]:
-            known = f"{self.cls.__name__}(...), or all of {', '.join(self.needs)}"
-            raise InputError(f"`{missing[0]}` is not given; expected {known}")
-        return self.cls(**overrides)
 
 
 def takes_params(use_case: UseCase) -> UseCase:
@@ -215,13 +190,21 @@ def takes_params(use_case: UseCase) -> UseCase:
                 by_name = f", or arguments by name: {listed}" if listed else ""
                 raise invalid_value(argument.name, value, f"{expected} of {argument.cls.__module__}{by_name}")
             overrides = {item.name: kwargs.pop(item.name) for item in argument.items if item.name in kwargs}
-            if not overrides and (argument.name in bound or not argument.needs):
+            needs = [item.name for item in argument.items if is_required(item)]
+            if not overrides and (argument.name in bound or not needs):
                 continue
             if value is not None:
                 raise InputError(f"`{next(iter(overrides))}` and {expected} are both given; give one of them")
             about = bound[names[0]]  # a study or grid, or what has it
             study = about if isinstance(about, StudyContext) else about._grid
-            options = argument.make(study, overrides, more=bool(bound.get("more")))
+            options: Any
+            if argument.is_own:
+                options = by_keywords(study, argument.cls, overrides, more=bool(bound.get("more")))
+            elif missing := [name for name in needs if name not in overrides]:
+                known = f"{expected}, or all of {', '.join(needs)}"
+                raise InputError(f"`{missing[0]}` is not given; expected {known}")
+            else:
+                options = argument.cls(**overrides)
             if argument.position < len(args):
                 args = (*args[: argument.position], options, *args[argument.position + 1 :])
             else:
@@ -234,23 +217,18 @@ def takes_params(use_case: UseCase) -> UseCase:
         for parameter in signature.parameters.values()
     ]
     call_checked.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    call_checked.__doc__ = _doc_with_arguments(use_case.__doc__ or "", arguments)
-    return cast(UseCase, call_checked)
-
-
-def _doc_with_arguments(doc: str, arguments: Sequence[_ParamsArgument]) -> str:
-    """The docstring with the help of each keyword argument, which stands in the params class alone."""
-    items = [item for argument in arguments for item in argument.items]
-    if not items:
-        return doc
-    own_settings = ["An option that is not given is the grid's own setting, or else its default.", ""]
-    helped = (
-        textwrap.fill(
-            f"{item.name}: {item.metadata['help']}", DOC_WIDTH - 8, initial_indent="    ", subsequent_indent="        "
+    if items := [item for argument in arguments for item in argument.items]:
+        # The help of each keyword argument, which stands in the params class alone.
+        is_any_own = any(argument.is_own for argument in arguments)
+        own_settings = ["An option that is not given is the grid's own setting, or else its default.", ""] * is_any_own
+        helped = (
+            textwrap.fill(
+                f"{item.name}: {item.metadata['help']}", 108, initial_indent="    ", subsequent_indent="        "
+            )
+            for item in items
         )
-        for item in items
-    )
-    lines = [*own_settings * any(argument.is_own for argument in arguments), "Args:", *helped]
-    block = textwrap.indent("\n".join(lines), "    ")
-    text, raises, errors = doc.partition("\n    Raises:\n")
-    return f"{text.rstrip()}\n\n{block}\n{raises}{errors}" if raises else f"{text.rstrip()}\n\n{block}\n    "
+        block = textwrap.indent("\n".join([*own_settings, "Args:", *helped]), "    ")
+        text, raises, errors = (use_case.__doc__ or "").partition("\n    Raises:\n")
+        end = f"\n{raises}{errors}" if raises else "\n    "
+        call_checked.__doc__ = f"{text.rstrip()}\n\n{block}{end}"
+    return cast(UseCase, call_checked)

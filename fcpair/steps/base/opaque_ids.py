@@ -16,10 +16,7 @@ _ROUNDS = 4
 
 
 class OpaqueIds:
-    """Draws numbers from a secret: alike each time, and in no order that could be seen without it.
-
-    All are from 1 to 2^52, so that every JSON client reads them exactly.
-    """
+    """Draws numbers from a secret, alike each time: from 1 to 2^52, so that every JSON client reads them exactly."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret.encode()
@@ -36,10 +33,7 @@ class OpaqueIds:
         return 1 + (self._digest(purpose, *parts) & (1 << 2 * _HALF) - 1)
 
     def encrypt(self, purpose: str, number: int, half: int = _HALF) -> int:
-        """The number that stands for one from 1 to 2^52 (2 x `half` bits), and for no other; `decrypt` takes it back.
-
-        A permutation of four Feistel rounds (doi:10.1137/0217022), which cannot be told from a random one.
-        """
+        """The number for one from 1 to 2^52 (2 x `half` bits), by four Feistel rounds (doi:10.1137/0217022)."""
         return _permute(partial(self._digest, purpose), number, half)
 
     def decrypt(self, purpose: str, encrypted: int, half: int = _HALF) -> int:
@@ -47,9 +41,7 @@ class OpaqueIds:
         return _invert(partial(self._digest, purpose), encrypted, half)
 
     def encrypt_cell(self, number: int) -> int:
-        """Encrypt the number of a cell whose column must stay hidden, above all that cells have, in ten digits, which
-        every program for spreadsheets keeps.
-        """
+        """Encrypt the number of a cell whose column must stay hidden in ten digits, which every spreadsheet keeps."""
         return _CELLS + self.encrypt("cell", number, _HALF_OF_CELL)
 
     def decrypt_cell(self, number: int) -> int:

@@ -37,8 +37,6 @@ from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.people import people
 
-ADJUDICATE = "adjudicate"
-
 
 @dataclass(frozen=True)
 class PersonActivity:
@@ -57,15 +55,12 @@ class PersonActivity:
 
 @dataclass(frozen=True)
 class StageActivity:
-    """Progress of one stage: `name` is that of a round, or `adjudicate`; `vacant` pairs wait for somebody to take them,
-    `free` ones are those among the open that go to whoever asks.
+    """Progress of one stage, by the round's `name` or `adjudicate`, and the `role` of those who do the work.
 
-    `role` is that of those who do the work. In `adjudicate`, `done` pairs are decided by a person, `open` ones wait for
-    one, `again` of them for a second look, and `by_policy` ones wait for a policy. In `validate`, `not_due` of the open
-    ones wait until all labels of their pair are in.
-
-    `per_day` and `end_at` are of everybody together, as if any of them could take any pair; `last_end` and
-    `longest_left_s` are of whoever will be last with what they were given, None where that cannot be told.
+    `vacant` pairs wait for somebody to take them, `free` ones of those open go to whoever asks, and `not_due` verdicts
+    wait for labels. In `adjudicate`, `done` pairs are decided by a person, `again` of the open ones need a second look,
+    and `by_policy` ones wait for a policy. `per_day` and `end_at` are as if anybody could take any pair; `last_end` and
+    `longest_left_s` are of whoever will be last, None where that cannot be told.
     """
 
     name: str
@@ -163,26 +158,24 @@ def adjudication_activity(tx: Tx, pairs: tallies.PairCounts, acts_of_study: Acts
     everybody, _, decisions = acts_of_study
     cell_span, n_again = grids.cell_range(tx), len(rule_decisions.stale_decisions(tx))
     n_decided_by_person = tallies.n_decided_by_person(tx)
-    acts: dict[int, _ActTimes] = {}
-    seen_ids: set[int] = set()
+    acts, seen_ids = dict[int, _ActTimes](), set[int]()
     for entry in decisions:
         if entry.rule == Rule.PERSON and cell_span.has(entry.cell_id):
             own, time = acts.setdefault(entry.person_id, _ActTimes()), datetime.fromisoformat(entry.at).timestamp()
             own.times.append(time)
             own.together.append(None)
-            if entry.cell_id not in seen_ids:
-                own.new.append(time)
-                own.gains.append(time)
+            new = [] if entry.cell_id in seen_ids else [time]
+            own.new += new
+            own.gains += new
             seen_ids.add(entry.cell_id)
+    n_done = {person.id: {Status.DONE.value: n_decided_by_person[person.id]} for person in everybody}
     people = tuple(
-        _person_activity(
-            person, {Status.DONE.value: n_decided_by_person[person.id]}, acts.get(person.id, _ActTimes()), clock
-        )
+        _person_activity(person, n_done[person.id], acts.get(person.id, _ActTimes()), clock)
         for person in everybody
         if person.role is Role.ADJUDICATOR or person.id in acts
     )
     counts = n_decided_by_person.total(), pairs.wait_for_person + n_again, 0
-    stage = _stage_activity((ADJUDICATE, Role.ADJUDICATOR), counts, people, acts, clock)
+    stage = _stage_activity(("adjudicate", Role.ADJUDICATOR), counts, people, acts, clock)
     return replace(stage, again=n_again, by_policy=pairs.wait_for_policy)
 
 
@@ -220,7 +213,7 @@ def exposures(acts_of_study: Acts, clock: Clock) -> list[tuple[Person, pace.Expo
     acts: dict[int, list[Decision]] = {entry.id: [] for entry in everybody}
     for act in decisions:
         acts[act.person_id].append(act)
-    found = []
+    measured = []
     for entry in everybody:  # one after the other: as Python's numbers, all answers together would take much memory
         is_own = is_read & (answers.person_id == entry.id)
         cell_ids = {*np.unique(answers.cell_id[is_own]).tolist(), *(act.cell_id for act in acts[entry.id])}
@@ -228,8 +221,8 @@ def exposures(acts_of_study: Acts, clock: Clock) -> list[tuple[Person, pace.Expo
         times = answers.time[is_own & is_online].tolist()
         own_acts = (act for act in acts[entry.id] if act.rule != Rule.IMPORTED)
         times += [datetime.fromisoformat(act.at).timestamp() for act in own_acts]
-        found.append((entry, pace.measure_exposure(len(cell_ids), len(hs_ids), sorted(times), clock.midnight)))
-    return found
+        measured.append((entry, pace.measure_exposure(len(cell_ids), len(hs_ids), sorted(times), clock.midnight)))
+    return measured
 
 
 def answer_speeds(
@@ -237,7 +230,7 @@ def answer_speeds(
 ) -> SpeedFigures:
     """Count how often each person answered sooner than the column's text can be read, and list the newest such answers.
 
-    Skips do not count, nor do changes of answers: who changes one has read the text before.
+    Skips and changed answers do not count.
     """
     least_s = {cn_id: pace.least_reading_s(pace.n_words(body)) for cn_id, body in bodies.items()}
     names = {entry.id: entry.name for entry in everybody}
@@ -307,14 +300,11 @@ def question_shares(grid: GridContext) -> tuple[QuestionShares, ...]:
                 # An answer may hold several choices; the name of a choice may hold what else splits them.
                 chosen = ([answer] if answer in choices else answer.split("; ") for answer in answers)
                 n_by_choice = Counter(chain.from_iterable(chosen))
-                median_s = float(seconds.median()) if len(seconds) else None
                 counts = tuple(n_by_choice[choice] for choice in choices)
                 n_skipped, n_notes = int(rows["skipped"].sum()), int((rows["note"] != "").sum())
-                persons.append(
-                    PersonShares(
-                        person.name, person.retired, len(answers), counts, n_skipped, n_notes, median_s, len(seconds)
-                    )
-                )
+                speed = float(seconds.median()) if len(seconds) else None, len(seconds)
+                facts = person.name, person.retired, len(answers), counts, n_skipped, n_notes
+                persons.append(PersonShares(*facts, *speed))
             shares.append(QuestionShares(round_, name, choices, tuple(persons)))
     return tuple(shares)
 

@@ -55,12 +55,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Headlines:
-    """Headlines of a grid.
+    """Headlines of a grid: all next `steps`, first things first, and answers in the `primary` round by day (UTC),
+    oldest first.
 
-    `steps` are all that can be done now, first things first; `primary` is the round whose answers count. `by_day` has
-    the number of its answers of each day (UTC) on which some were given, oldest first. People who acted in the last ten
-    minutes are `active`; `last_seen` has by name when each acted last. `roles` are those of all who take part, and
-    `uninvited` counts those without a link by role.
+    People who acted in the last ten minutes are `active`; `last_seen` has when each acted last. `roles` are those of
+    all who take part, and `uninvited` counts those without a link by role.
     """
 
     steps: tuple[NextStep, ...]
@@ -73,7 +72,6 @@ class Headlines:
 
 
 Made = TypeVar("Made")
-MINUTE_S = 60
 
 
 def kept(make: Callable[[Any, Tx], Made]) -> Callable[[Any], Made]:
@@ -98,7 +96,6 @@ class Monitor:
             return make(tx)
 
     def _tally(self, tx: Tx) -> Tally:
-        """The tally of the pairs of the grid, which all figures share."""
         return self._figures.at(tx, "tally", tally)
 
     def marks(self) -> activity_log.ChangeMarks:
@@ -155,8 +152,8 @@ class Monitor:
         """Return whether the grid may have something that `survey_sections` shows."""
         from fcpair.steps.survey import declared_questions
 
-        asked = (Role.RESPONDENT, Role.MODEL)
-        return self._read(lambda tx: rounds.primary(tx).role in asked or bool(declared_questions(tx)[0]))
+        roles = (Role.RESPONDENT, Role.MODEL)
+        return self._read(lambda tx: rounds.primary(tx).role in roles or bool(declared_questions(tx)[0]))
 
     @kept
     def survey_sections(self, tx: Tx) -> list[Section]:
@@ -172,7 +169,6 @@ class Monitor:
 
     def cell_map(self, question: str = "") -> CellMap | None:
         """The map of the grid, as `load_cell_map` has it."""
-
         name = f"map {crc32(question.encode()):08x}" if question else "map"
         return self._figures.get(name, lambda: self._read(lambda tx: load_cell_map(tx, question))).made
 
@@ -194,7 +190,6 @@ class Monitor:
         return self._kept_for_a_minute(now, "stages", self._find_stages)
 
     def _kept_for_a_minute(self, now: datetime | None, name: str, make: Callable[[activity.Clock], Made]) -> Made:
-        """Get a value that depends on the time as well: kept for a minute at most, unless it takes long to make."""
         if now is not None:
             return make(activity.Clock(now))
         return self._figures.get(
@@ -274,58 +269,50 @@ def _read_acts(tx: Tx) -> activity.Acts:
 
 
 def _minute_marks() -> Marks:
-    return (int(datetime.now(UTC).timestamp() // MINUTE_S),)
+    return (int(datetime.now(UTC).timestamp() // 60),)
 
 
 SKIPPED = -2  # in the place of a choice
 NO_LABEL, FOR_PERSON, FOR_POLICY, DISCARDED, DECIDED, VALID, NOT_VALID = range(7)  # places in STATES
 
 
-@dataclass(frozen=True)
-class MapQuestion:
-    """A question whose answers a map shows: `part` of a round's form; none is `asked` where nothing can be counted."""
-
-    name: str
-    round: Round
-    part: int = 0
-    asked: Closed | None = None
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The names of the answers."""
-        return tuple(choice.name for choice in self.asked or ())
-
-
-def map_questions(tx: Tx) -> list[MapQuestion]:
-    """The questions of the grid that a map can show, those of the round that counts first."""
-    questions = []
-    for round_ in sorted(rounds.answer_rounds(tx), key=lambda answered: not answered.counts):
-        parts = [
-            MapQuestion(f"{round_.name}: {part.name}", round_, at, part.question)
-            for at, part in enumerate(form_of(round_.form).parts())
-            if len(part.question.choices) <= MOST_CHOICES
-        ]
-        questions += parts or [MapQuestion(round_.name, round_)]
-    return questions
-
-
 def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
     """The map of the grid for the answers to a question, the first where none is named; None before there are cells."""
-    questions = {one.name: one for one in map_questions(tx)}
+    questions: dict[str, tuple[Round, int, Closed | None]] = {}  # by name: round, part of its form, what can be counted
+    for answered in sorted(rounds.answer_rounds(tx), key=lambda round_: not round_.counts):
+        parts = enumerate(form_of(answered.form).parts())
+        own_questions = {
+            f"{answered.name}: {part.name}": (answered, at, part.question)
+            for at, part in parts
+            if len(part.question.choices) <= MOST_CHOICES
+        }
+        questions |= own_questions or {answered.name: (answered, 0, None)}
     if question and question not in questions:
         hint = suggest_name(question, questions, mark("the questions of this grid: %(names)s"))
         raise UnknownIdError.say("there is no question `%(question)s`; %(hint)s", question=question, hint=hint)
-    meant = questions[question] if question else next(iter(questions.values()))
+    question = question or next(iter(questions))
+    round_, part_index, asked = questions[question]
+    names = tuple(choice.name for choice in asked or ())
     located = cells.cell_arrays(tx)
     cell_ids, places = located["cell_id"], cells.places_of(tx, located)
     if not len(cell_ids):
         return None
-    answers = _count(tx, meant, cell_ids)
+    arrays = pair_search.current_answers(tx, round_)
+    choices = np.full(int(arrays["answer_id"].max(initial=0)) + 1, NO_CODE)  # by the id of the answer
+    if asked is not None:
+        ids = np.flatnonzero(np.bincount(arrays["answer_id"]))
+        ids = ids[ids != pair_search.NO_ID]
+        stored = rounds.answer_values(tx, ids.tolist())
+        codes = part_codes(form_of(round_.form), stored)[:, part_index]
+        choices[ids] = _choice_places(asked, codes)
+    choices[pair_search.NO_ID] = SKIPPED
+    cell = np.searchsorted(cell_ids, arrays["cell_id"])
+    answers = count_answers(cell, choices[arrays["answer_id"]], arrays["time"], len(cell_ids), names)
     corpus = np.sort(cells.places_of(tx, cells.corpus_pairs(tx)))
-    standings, is_survey = None, meant.round.role is Role.RESPONDENT  # of which a policy alone decides
-    if meant.asked and meant.round.counts and labels_of(tx) is not None:
+    standings, is_survey = None, round_.role is Role.RESPONDENT  # of which a policy alone decides
+    if asked and round_.counts and labels_of(tx) is not None:
         decides = not is_survey or rule_decisions.policy_that_holds(tx) is not None
-        standings = _standings(tx, meant.asked, answers, cell_ids) if decides else None
+        standings = _standings(tx, asked, answers, cell_ids) if decides else None
     shape = cells.shape(tx)
     row, column = np.divmod(places, shape[1])
     row_clusters, column_clusters = (
@@ -339,33 +326,17 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
         layers=build_layers(answers, standings),
         rows=measure_side("rows", row, column, shape, answers, row_clusters),
         columns=measure_side("columns", column, row, shape[::-1], answers, column_clusters),
-        choices=meant.choices,
+        choices=names,
         questions=tuple(questions),
-        question=meant.name,
+        question=question,
     )
 
 
-def _count(tx: Tx, question: MapQuestion, cell_ids: Ints) -> CellAnswers:
-    arrays = pair_search.current_answers(tx, question.round)
-    choices = np.full(int(arrays["answer_id"].max(initial=0)) + 1, NO_CODE)  # by the id of the answer
-    if question.asked is not None:
-        ids = np.flatnonzero(np.bincount(arrays["answer_id"]))
-        ids = ids[ids != pair_search.NO_ID]
-        stored = rounds.answer_values(tx, ids.tolist())
-        codes = part_codes(form_of(question.round.form), stored)[:, question.part]
-        choices[ids] = _choice_places(question.asked, codes)
-    choices[pair_search.NO_ID] = SKIPPED
-    cell = np.searchsorted(cell_ids, arrays["cell_id"])
-    return count_answers(cell, choices[arrays["answer_id"]], arrays["time"], len(cell_ids), question.choices)
-
-
 def _choice_places(question: Closed, codes: Ints) -> Ints:
-    """The place of each code among the choices; -1 for none."""
     return np.where(codes == NO_CODE, NO_CODE, np.searchsorted(question.codes, codes))
 
 
 def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -> CellStandings:
-    """Standing of each cell, its states as `tallies.tally` counts them."""
     decisions = adjudications.decided_codes(tx)
     stands = decisions["stands"] == 1
     decided, code = np.searchsorted(cell_ids, decisions["cell_id"][stands]), decisions["code"][stands]

@@ -18,16 +18,7 @@ from fcpair.records import BY_HAND, UNDECIDED, Known
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.assignment import validate
-from fcpair.steps.base.context import (
-    build_options,
-    effective_options,
-    is_planned,
-    labels_of,
-    load_sample_size,
-    note_run,
-    options_as_done,
-    sample_digest,
-)
+from fcpair.steps.base import context
 from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions
@@ -93,8 +84,7 @@ class Check(NamedTuple):
 def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
     """Say what was changed, lost or added in a study behind fcpair's back, and whether its promises hold.
 
-    It changes nothing in the study, which may be served meanwhile and need not be one that can be opened. Raises
-    StudyError when there is none, or one of another schema.
+    It changes nothing in a study that may be served; raises StudyError when there is none, or one of another schema.
     """
     store = Store.open_to_examine(path)
     if reason := study_checks.unreadable_reason(store):
@@ -107,12 +97,21 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
         for n_done, check in enumerate(CHECKS):
             if progress:
                 progress(n_done, len(CHECKS))
-            findings, advice = _perform_check(check, tx)
+            try:
+                with tx.begin_nested():
+                    outcome = check.make(tx)
+                advice = outcome.advice or check.advice
+            except SettingError:
+                outcome = CheckOutcome(0, [], note="not checked, because a setting cannot be used")
+                advice = check.advice
+            except Exception as error:  # a damaged file can make anything fail in any way, and that is what is found
+                message = str(getattr(error, "orig", error)).partition("\n")[0]
+                outcome = CheckOutcome(0, [f"this cannot be checked ({type(error).__name__}: {message})"])
+                advice = RESTORE
             advice = advice if tx.dialect.name == "sqlite" else IN_DATABASE.get(advice, advice)
-            results.append(
-                CheckResult(check.name, check.asks, findings.n, check.of, tuple(findings.faults), advice, findings.note)
-            )
-            marks += findings.marks
+            facts = check.name, check.asks, outcome.n, check.of
+            results.append(CheckResult(*facts, tuple(outcome.faults), advice, outcome.note))
+            marks += outcome.marks
         if progress:
             progress(len(CHECKS), len(CHECKS))
         digests = []
@@ -120,9 +119,9 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
             try:
                 with tx.begin_nested():
                     digests.append(_digest_rows(read_rows(tx)))
-            except Exception:  # as in `_perform_check`: damage keeps them from being read
+            except Exception:  # damage keeps them from being read
                 digests.append("")
-        is_sound = not any(one.found for one in results)
+        is_sound = not any(result.found for result in results)
         notes = (*validate.look_again_notes(tx), *effective_words(tx).language_notes) if is_sound else ()
         tx.rollback()  # of a damaged file, not even the end of reading can be committed
     return Health(store.place, tuple(results), _digest(marks), notes, revision, *digests)
@@ -130,7 +129,7 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
 
 def accept(tx: Tx, lost: dict[str, int], missing: dict[str, tuple[int, int]]) -> None:
     """Note that a study is taken as it is: what is found lost, and what is missing of each table from now on."""
-    run = note_run(tx, schema.ACCEPT, {}, {"missing": lost})
+    run = context.note_run(tx, schema.ACCEPT, {}, {"missing": lost})
     numbers_by_table = {name: list(numbers) for name, numbers in missing.items() if any(numbers)}
     settings.save_settings(tx, schema.ACCEPT, numbers_by_table, run.id)
 
@@ -148,32 +147,19 @@ def _digest_rows(rows: Sequence[tuple[Any, ...]]) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _perform_check(check: Check, tx: Tx) -> tuple[CheckOutcome, str]:
-    """Run a check, and return what it found and what to do about it."""
-    try:
-        with tx.begin_nested():
-            findings = check.make(tx)
-        return findings, findings.advice or check.advice
-    except SettingError:
-        return CheckOutcome(0, [], note="not checked, because a setting cannot be used"), check.advice
-    except Exception as error:  # a damaged file can make anything fail in any way, and that is what is found
-        message = str(getattr(error, "orig", error)).partition("\n")[0]
-        return CheckOutcome(0, [f"this cannot be checked ({type(error).__name__}: {message})"]), RESTORE
-
-
 def _digest(marks: Sequence[bytes]) -> str:
     return hashlib.sha256(b"".join(mark if isinstance(mark, bytes) else b"?" for mark in marks)).hexdigest()
 
 
 def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOutcome]:
-    """The same check in every grid."""
-
     def make_all(tx: Tx) -> CheckOutcome:
-        by_grid = [make(tx) for _ in grids.for_each_grid(tx)]
-        advice = next((health.advice for health in by_grid if health.advice), "")
-        note = next((health.note for health in by_grid if health.note), "")
-        faults = [fault for findings in by_grid for fault in findings.faults]
-        return CheckOutcome(sum(findings.n for findings in by_grid), faults, note=note, advice=advice)
+        outcomes = [make(tx) for _ in grids.for_each_grid(tx)]
+        return CheckOutcome(
+            sum(outcome.n for outcome in outcomes),
+            [fault for outcome in outcomes for fault in outcome.faults],
+            note=next((outcome.note for outcome in outcomes if outcome.note), ""),
+            advice=next((outcome.advice for outcome in outcomes if outcome.advice), ""),
+        )
 
     return make_all
 
@@ -181,41 +167,39 @@ def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOut
 def _check_grid(tx: Tx) -> CheckOutcome:
     if settings.of_stage(tx, Import.stage).get("reader") == FORMAT:
         return study_checks.published_grid(tx)
-    options = options_as_done(tx, Pair)
-    if sample := load_sample_size(tx):
-        findings = study_checks.drawn_grid(tx, sample.cells, sample_digest(tx), keep_known=options.keep_known)
-        return findings._replace(note=str(sample))
-    return study_checks.whole_grid(tx, keep_known=is_planned(tx) or options.keep_known)
+    keeps_known = context.options_as_done(tx, Pair).keep_known
+    if sample := context.load_sample_size(tx):
+        digest = str(settings.of_stage(tx, context.SAMPLE_SETTING)["sha256"])
+        return study_checks.drawn_grid(tx, sample.cells, digest, keep_known=keeps_known)._replace(note=str(sample))
+    return study_checks.whole_grid(tx, keep_known=context.is_planned(tx) or keeps_known)
 
 
 def _check_settings(tx: Tx) -> CheckOutcome:
-    """The settings that the study keeps for the stages of each grid can be used."""
     option_classes = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
+    sections = [(cls, section) for cls in option_classes for section in ("", settings.RECIPE)]
     n, faults = 0, []
-    for key, cls in ((key, cls) for key in grids.for_each_grid(tx) for cls in option_classes):
-        for stage in (cls.stage, settings.RECIPE + cls.stage):
-            saved_settings = settings.of_stage(tx, stage)
-            n += len(saved_settings)
-            if saved_settings.get("reader") == FORMAT:  # texts that came with labels, by no import of a corpus
-                del saved_settings["reader"]
-            try:
-                if saved_settings:
-                    build_options(cls, saved_settings, {})
-            except SettingError as error:
-                faults.append(f"grid `{key.name}`: {error}")
+    for key, (cls, section) in ((key, each) for key in grids.for_each_grid(tx) for each in sections):
+        saved_settings = settings.of_stage(tx, section + cls.stage)
+        n += len(saved_settings)
+        if saved_settings.get("reader") == FORMAT:  # texts that came with labels, by no import of a corpus
+            del saved_settings["reader"]
+        try:
+            if saved_settings:
+                context.build_options(cls, saved_settings, {})
+        except SettingError as error:
+            faults.append(f"grid `{key.name}`: {error}")
     return CheckOutcome(n, faults)
 
 
 def _check_codes(tx: Tx) -> CheckOutcome:
     possible = []
     for _ in grids.for_each_grid(tx):
-        question, labels = labels_of(tx), rounds.label_ids(tx)
+        question, labels = context.labels_of(tx), rounds.label_ids(tx)
         possible += [labels[code] for code in question.definite if code in labels] if question else []
     return study_checks.codes(tx, possible)
 
 
 def _check_rules(tx: Tx) -> CheckOutcome:
-    """The decisions that rules have made are those that they would make now."""
     rules = adjudications.current_adjudications(tx, "rule")["rule"]
     n = int((~rules.isin([rule.value for rule in (*BY_HAND, *UNDECIDED)])).sum())
     policy = rule_decisions.policy_that_holds(tx)
@@ -231,10 +215,10 @@ def _check_rules(tx: Tx) -> CheckOutcome:
 
 
 def _check_tiers(tx: Tx) -> CheckOutcome:
-    question = labels_of(tx)
+    question = context.labels_of(tx)
     if question is None or not judgements.is_answered(tx) or tier_obstacle(question):
         return CheckOutcome(0, [])
-    return CheckOutcome(len(partition.tiers_of(tx, effective_options(tx, Partition, {})).pairs), [])
+    return CheckOutcome(len(partition.tiers_of(tx, context.effective_options(tx, Partition, {})).pairs), [])
 
 
 def _check_slots(tx: Tx) -> CheckOutcome:
@@ -253,27 +237,28 @@ def _check_slots(tx: Tx) -> CheckOutcome:
 
 
 def _check_opt_outs(tx: Tx) -> CheckOutcome:
-    names = {one.id: one.name for one in people.people(tx, active=True)}
-    opt_outs = [(id_, topics_) for id_, topics_ in people.opt_outs(tx).items() if id_ in names]
-    n_open = [(names[id_], optouts.n_open_about(tx, id_, topics_)) for id_, topics_ in opt_outs]
-    faults = [f"`{name}` has {n:,} open on topics that they opted out of" for name, n in n_open if n]
+    names = {active_person.id: active_person.name for active_person in people.people(tx, active=True)}
+    opt_outs = [(id_, topics) for id_, topics in people.opt_outs(tx).items() if id_ in names]
+    faults = [
+        f"`{names[id_]}` has {n:,} open on topics that they opted out of"
+        for id_, topics in opt_outs
+        if (n := optouts.n_open_about(tx, id_, topics))
+    ]
     return CheckOutcome(len(opt_outs), faults)
 
 
 def _check_releases(tx: Tx) -> CheckOutcome:
-    """The file of each release is what was written; of several in one place the last."""
     releases, notes = runs.releases(tx), list[str]()
-    newest_sha256 = {row["path"]: row["sha256"] for row in releases if row["path"]}
+    newest_sha256 = {row["path"]: row["sha256"] for row in releases if row["path"]}  # of several in one place the last
     missing_by_folder, faults, n_read = dict[str, list[str]](), list[str](), 0
     for file, sha256 in newest_sha256.items():
         try:
             with open(file, "rb") as opened:
-                is_same = hashlib.file_digest(opened, "sha256").hexdigest() == sha256
+                if hashlib.file_digest(opened, "sha256").hexdigest() != sha256:
+                    faults.append(f"{file} differs from what was released")
+            n_read += 1
         except OSError:
             missing_by_folder.setdefault(os.path.dirname(file), []).append(file)
-            continue
-        n_read += 1
-        faults += [] if is_same else [f"{file} differs from what was released"]
     if missing_by_folder:
         missing = ", ".join(
             of[0] if len(of) == 1 else f"{len(of)} files in {folder or '.'}" for folder, of in missing_by_folder.items()
@@ -337,20 +322,16 @@ CHECKS = (
 
 
 def back_up(place: Place, file: str | Path) -> Path:
-    """Write a consistent copy of a study, which may be served meanwhile, to a new file; returns that.
-
-    Raises StudyError, and leaves no file, where the study is damaged, the file is there, or it cannot be written.
-    """
+    """Write a consistent copy of a study, perhaps served, to a new file, and return that; StudyError leaves no file."""
     backups.back_up(place, Path(file))
     return Path(file)
 
 
 def restore(file: str | Path, place: Place, *, create: bool = False, progress: Progress | None = None) -> BackupReport:
-    """Bring the study of a backup back at `place`, where none may be, and examine it.
+    """Bring the study of a backup back at `place`, where none may be, and examine it unless it is to be upgraded first.
 
-    Raises StudyError, and leaves nothing there, where the backup is not what was written, or is of another kind of
-    database or a newer fcpair, or where a server has no such database, unless one is to `create` it. A study of an
-    older fcpair is to be upgraded before it can be examined.
+    Raises StudyError, and leaves nothing, where the backup is not what was written, is of another kind of database or a
+    newer fcpair, or a server lacks the database that is not to be made (`create`).
     """
     manifest = backups.restore(Path(file), place, create=create)
     health = examine(place, progress=progress) if manifest.schema == schema.HEAD else None
@@ -358,10 +339,7 @@ def restore(file: str | Path, place: Place, *, create: bool = False, progress: P
 
 
 def check_backup(file: str | Path, *, progress: Progress | None = None) -> BackupReport:
-    """Say what a backup is, and, where its study was in a file, examine that, without restoring it.
-
-    Raises StudyError where the backup is not what was written, or is of a newer fcpair.
-    """
+    """Say what a backup is, and examine a study that was in a file, without restoring it; StudyError for damage."""
     manifest = backups.check(Path(file))
     with backups.unpacked_study(Path(file)) as study:
         is_current = study is not None and manifest.schema == schema.HEAD

@@ -32,10 +32,7 @@ SUFFIXES: dict[MethodsFormat, str] = {"markdown": ".md", "latex": ".tex"}
 
 @dataclass(frozen=True)
 class Methods:
-    """The paragraphs of a methods section, as Markdown and as LaTeX, and the references that they cite.
-
-    `notes` say which evaluation is described, and if answers are newer: a sentence each, without a full stop.
-    """
+    """The paragraphs of a methods section, the references that they cite, and `notes` on the evaluation."""
 
     sections: tuple[Section, ...]
     notes: tuple[str, ...] = ()
@@ -69,13 +66,11 @@ class Methods:
         return self.latex if form == "latex" else self.markdown
 
     def write(self, out: str | Path, form: MethodsFormat | None = None) -> list[Path]:
-        """Write the text and its references: into the file `out`, which ends in .md or .tex, and one in .bib beside it.
+        """Write the text and its references: to a file `out` (.md or .tex) and a .bib beside it, else into the folder
+        `out`.
 
-        Any other `out` is a folder, which is made if it does not exist, for `methods.md` (or `methods.tex`, if the
-        `form` is latex) and `methods.bib`.
-
-        Raises InputError where the form is not that of the file, where `out` is a folder that is named like a file, or
-        where there is a file in the place of a folder.
+        Raises InputError for another form than the file's, or a folder in the place of a file, or a file in that of a
+        folder.
         """
         place = Path(out)
         form_of_file = next((name for name, suffix in SUFFIXES.items() if suffix == place.suffix.lower()), None)
@@ -97,11 +92,9 @@ class Methods:
 def write_methods(study: StudyContext, *, evaluation: int | None = None) -> Methods:
     """Write the methods section of a paper: what was done, each number as it stands now, and the references.
 
-    What stands is counted in the tables, as `status`, `agreement` and `partition` do; seeds, models and parameters are
-    those of the runs that made it. Of several evaluations it describes the run `evaluation`, and without a number the
-    newest by the study's own rules of tiers, of those by the options of its recipe if there is one. It changes nothing.
-
-    Raises UnknownIdError where `evaluation` is no run that evaluated the grid `main`.
+    Numbers are as `status`, `agreement` and `partition` have them; seeds, models and parameters those of the runs.
+    Described is the run `evaluation`, or the newest by the study's own tier rules, if possible by its recipe. Raises
+    UnknownIdError where `evaluation` is no run that evaluated the grid `main`.
     """
     with study._store.read() as tx:
         log = runs.runs(tx)
@@ -112,14 +105,13 @@ def write_methods(study: StudyContext, *, evaluation: int | None = None) -> Meth
 
 
 def _load_state(tx: Tx) -> GridState:
-    """Load what the tables have of the transaction's grid."""
     checking = [round_ for round_ in rounds.of_grid(tx) if round_.checks is not None]
     work = [_round_state(tx, round_) for round_ in (*rounds.answer_rounds(tx), *checking)]
     standings = Counter(score["standing"] for score in scores(tx) if score["standing"])
     preparing = [_round_state(tx, round_) for round_ in (*rounds.of_known_pairs(tx), *rounds.calibration_rounds(tx))]
     state = GridState(tuple(work), tuple(preparing), assignments.labels_per_pair(tx), standings)
-    question = labels_of(tx)
-    agree, has_answers = effective_options(tx, Agree, {}), bool(judgements.answered_cells(tx, rounds.primary(tx)))
+    question, agree = labels_of(tx), effective_options(tx, Agree, {})
+    has_answers = bool(judgements.answered_cells(tx, rounds.primary(tx)))
     if has_answers and (not is_planned(tx) or settings.with_recipe(tx, Agree.stage)):
         state = replace(state, agree=agree, agreement=agreement_counts(tx, agree))
     if question is None:

@@ -59,12 +59,10 @@ class Act(StrEnum):
 class ActRow(NamedTuple):
     """An act as it is described and offered.
 
-    `main` and `planned` are printed of it in the grid of HS and CNs and in a planned one; empty where nothing is. Of a
-    round of a planned grid, `planned` is used when nobody has anything open in it. A page says `text` in a `stage` of
-    the study, with a `button` that leads to a `page`, or does it by a form with `fields`; `in_round` and
-    `round_button` take their place where the step is about a round of a planned grid. Where nobody has the `role`, or
-    the act `adds` such people, the button adds them; with `watches` it leads to how those of the role get on. An act
-    without a button has a `command`.
+    `main` and `planned` (there only if nobody has anything open) are printed of it, if not empty. A page says `text` in
+    a `stage`, with a `button` that leads to a `page`, or a form with `fields`; `in_round` and `round_button` take their
+    place in a round of a planned grid. Where nobody has the `role`, or the act `adds` such people, the button adds
+    them; with `watches` it leads to how they get on. An act without a button has a `command`.
     """
 
     stage: str
@@ -84,6 +82,8 @@ class ActRow(NamedTuple):
 
 _NOT_BUILT = mark("The grid is not built yet.")
 _MODELS_ANSWER = mark("Models answer round “%(round)s”.")
+_CALIBRATION = ActRow(_ANSWERING, "", page="/lead/calibration")
+_CONFLICTS = ActRow(_DECIDING, "", button=mark("See the conflicts"), page="/lead/conflicts", role=Role.ADJUDICATOR)
 _WITHOUT_VERDICT = ActRow(
     _VALIDATING,
     mark_plural(
@@ -121,26 +121,20 @@ ACTS = {
         fields=("round",),
         role=Role.ANNOTATOR,
     ),
-    Act.START_CALIBRATION: ActRow(
-        _ANSWERING,
-        mark("People calibrate themselves before pairs are assigned."),
-        "people calibrate themselves first: run `fcpair calibrate start{option}`",
+    Act.START_CALIBRATION: _CALIBRATION._replace(
+        text=mark("People calibrate themselves before pairs are assigned."),
+        main="people calibrate themselves first: run `fcpair calibrate start{option}`",
         button=mark("Start the calibration"),
-        page="/lead/calibration",
     ),
-    Act.DISCUSS: ActRow(
-        _ANSWERING,
-        mark("Everybody has answered the calibration."),
-        "everybody has answered the calibration: run `fcpair calibrate discuss{option}`",
+    Act.DISCUSS: _CALIBRATION._replace(
+        text=mark("Everybody has answered the calibration."),
+        main="everybody has answered the calibration: run `fcpair calibrate discuss{option}`",
         button=mark("Open the discussion"),
-        page="/lead/calibration",
     ),
-    Act.CLOSE_CALIBRATION: ActRow(
-        _ANSWERING,
-        mark("Everybody has answered again."),
-        "everybody has answered again: run `fcpair calibrate close{option}`",
+    Act.CLOSE_CALIBRATION: _CALIBRATION._replace(
+        text=mark("Everybody has answered again."),
+        main="everybody has answered again: run `fcpair calibrate close{option}`",
         button=mark("Close the calibration"),
-        page="/lead/calibration",
     ),
     Act.WAIT: ActRow(
         _ANSWERING,
@@ -183,14 +177,10 @@ ACTS = {
         role=Role.ANNOTATOR,
         adds=True,
     ),
-    Act.DECIDE: ActRow(
-        _DECIDING,
-        mark_plural("%(n)s pair waits for a person's decision.", "%(n)s pairs wait for a person's decision."),
-        "pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`",
-        "cells of grid `{grid}` that wait for a decision: {n:,}; run `fcpair adjudicate {grid_option}`",
-        mark("See the conflicts"),
-        "/lead/conflicts",
-        role=Role.ADJUDICATOR,
+    Act.DECIDE: _CONFLICTS._replace(
+        text=mark_plural("%(n)s pair waits for a person's decision.", "%(n)s pairs wait for a person's decision."),
+        main="pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`",
+        planned="cells of grid `{grid}` that wait for a decision: {n:,}; run `fcpair adjudicate {grid_option}`",
     ),
     Act.APPLY_POLICY: ActRow(
         _DECIDING,
@@ -201,17 +191,14 @@ ACTS = {
         button=mark("Choose the policy"),
         page="/lead/conflicts#adjudicating",
     ),
-    Act.LOOK_AGAIN: ActRow(
-        _DECIDING,
-        mark_plural(
+    Act.LOOK_AGAIN: _CONFLICTS._replace(
+        text=mark_plural(
             "%(n)s pair waits for a second look, because labels changed.",
             "%(n)s pairs wait for a second look, because labels changed.",
         ),
-        "pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`",
-        "cells of grid `{grid}` decided before their answers changed: {n:,}; run `fcpair adjudicate {grid_option}`",
-        mark("See the conflicts"),
-        "/lead/conflicts",
-        role=Role.ADJUDICATOR,
+        main="pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`",
+        planned="cells of grid `{grid}` decided before their answers changed: {n:,}; run `fcpair adjudicate "
+        "{grid_option}`",
     ),
     Act.ASSIGN_VALIDATION: _WITHOUT_VERDICT._replace(
         main="run `fcpair validate assign`", planned="run `fcpair validate assign {grid_option}`"
@@ -248,8 +235,7 @@ CALIBRATING = (Act.START_CALIBRATION, Act.DISCUSS, Act.CLOSE_CALIBRATION)
 class NextStep(NamedTuple):
     """An act that is next in a grid, on `n` cells or answers where these are counted, in the round of `progress`.
 
-    With `n` 0 there is nothing for people to do, but a recipe completes the stage. Where it `blocks`, a recipe does
-    nothing that comes after it before it is done, except a spot check of its round: an `ASSIGN` that `checks` that one.
+    With `n` 0 only a recipe completes the stage; where it `blocks`, a recipe waits, but for a spot check of its round.
     """
 
     act: Act
@@ -350,7 +336,6 @@ def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) 
 
 
 def _calibration_steps(tx: Tx, work: OpenWork) -> Iterator[NextStep]:
-    """Yield the step of a calibration that is under way, or that the recipe has and its round waits for."""
     if state := load_calibration(tx):
         if state.answered is None:
             return
@@ -367,7 +352,6 @@ def _calibration_steps(tx: Tx, work: OpenWork) -> Iterator[NextStep]:
 
 
 def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[NextStep]:
-    """Yield the steps in a round: to assign it, or to have people or models answer."""
     round_, counts = progress.round, progress.counts
     checks = round_.options.rests_on if round_.options.per_batch else ""
     if not progress.dealt and _waits_for_round(tx, round_, work):

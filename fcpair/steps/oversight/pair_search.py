@@ -52,9 +52,8 @@ VERDICT_NAMES = {NO_CODE: "", int(Verdict.DISAGREE): "not valid", int(Verdict.AG
 class FoundPairs(Result):
     """Pairs that match a search: `total` of them, of which `records` has those from place `first` on, by number.
 
-    The `columns` are the number (`pair`) and both texts (`hs`, `cn`; of a planned grid `cell`, `row`, `column`),
-    `labels` (how often each was given), `decision` (a label, or `irreconcilable`), `verdict` (`valid`, `not valid`) and
-    the best `tier`; what there is not is an empty text.
+    The `columns` are `pair`, `hs`, `cn` (of a planned grid `cell`, `row`, `column`), `labels` (how often each was
+    given), `decision`, `verdict` and the best `tier`; what there is not is an empty text.
     """
 
     columns: tuple[str, ...]
@@ -93,22 +92,16 @@ def find_pairs(
 ) -> FoundPairs:
     """Find the pairs that meet every condition that is given, whose meaning `PairFilter` has.
 
-    `n` of them from place `first` on are read, counted from 0; all for None. Where there are fewer than `first`, the
-    last `n` are.
-
-    Raises:
-        InputError: an unknown person, answer, state, tier or name of metadata, with the nearest; a tier where labels
-            make none.
+    `n` of them from place `first` on are read, counted from 0 (all for None), or the last `n`. Raises InputError for an
+    unknown person, answer, state, tier or name of metadata, with the nearest, and for a tier where labels make none.
     """
     wanted = PairFilter(words, person, answer, state, tier, skipped, noted, other, other_answer, metadata or {})
     with grid._store.read() as tx:
-        matching = pair_search.matching_pairs(tx, wanted, _resolve(grid, tx, wanted))
+        matching, layout = pair_search.matching_pairs(tx, wanted, _resolve(grid, tx, wanted)), _layout(tx)
         size = n or max(len(matching), 1)
         begin = min(max(first, 0), max(len(matching) - 1, 0) // size * size)
-        layout = _layout(tx)
-        columns = (layout.number, *layout.sides, *FACTS)
         records = list(_records(tx, matching[begin : begin + size].tolist()))
-        return FoundPairs(columns, records, len(matching), begin)
+        return FoundPairs((layout.number, *layout.sides, *FACTS), records, len(matching), begin)
 
 
 def list_choices(grid: GridContext) -> FilterChoices:
@@ -135,7 +128,6 @@ def list_choices(grid: GridContext) -> FilterChoices:
 
 
 def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.FilterIds:
-    """The ids of what a filter names."""
     question, rules = scheme_of(tx), _rules(tx)
     ids_by_name = {person.name: person.id for person in people.people(tx)}
     for name in (wanted.person, wanted.other):
@@ -194,7 +186,6 @@ BY_STANDING: dict[str, Callable[[Standings], NDArray[np.bool_]]] = {
 
 
 def _text_bodies(tx: Tx) -> dict[int, str]:
-    """The texts of both sides, by id."""
     return {text_id: body for axis, _ in sides.AXES for text_id, body in sides.bodies(tx, axis)}
 
 
@@ -236,10 +227,9 @@ def _records(tx: Tx, cell_ids: list[int]) -> Iterator[tuple[Any, ...]]:
 
 @dataclass(frozen=True)
 class Standings:
-    """Pairs that somebody has answered, ascending, as they stand.
+    """Pairs that somebody has answered, ascending, as they stand; all of shape `(n_pairs,)`.
 
-    `verdict` is a `Verdict`, -1 for none; `tiers` a bit for each tier (`memberships`); `decided` says whether a
-    decision stands, `waits` whether a person has to decide. All are of shape `(n_pairs,)`.
+    `verdict` is a `Verdict`, -1 for none; `tiers` a bit for each tier; decisions stand on those `decided`.
     """
 
     cell_id: NDArray[np.int64]

@@ -25,7 +25,8 @@ from fcpair.steps.base.context import GridContext, StudyContext, effective_optio
 from fcpair.steps.base.keywords import matches_saved_options
 from fcpair.steps.oversight import study_recipe
 from fcpair.steps.oversight.next_steps import CALIBRATING, Act, NextStep, next_steps
-from fcpair.steps.people import known_pairs, terms
+from fcpair.steps.people import known_pairs
+from fcpair.steps.people.people import save_terms
 from fcpair.steps.release import evaluate, partition
 from fcpair.steps.rules import wording
 from fcpair.store import Tx
@@ -42,10 +43,9 @@ def run_recipe(
 ) -> Iterator[RunRecord]:
     """Run the stages of `recipe` from the first that is not done, and yield what each did: grid by grid, `main` first.
 
-    A grid that the study does not have is added, and the study keeps what the recipe says (`study_recipe.save_recipe`),
-    unless its first stage fails. Each grid is run until people have to answer, unless the recipe has simulated people
-    do it, until cells wait for an adjudicator, a service is to be asked (`generate` does that), or to the end of the
-    road. Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
+    A grid that the study does not have is added, and the study keeps what the recipe says, unless its first stage
+    fails. Each grid is run until people have to answer or decide (unless they are simulated), or a service is to be
+    asked. Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
 
     Raises:
         RecipeError: the study is not what the recipe says; nothing was done.
@@ -69,7 +69,6 @@ def run_recipe(
 
 
 def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
-    """The stages of all grids, which are there."""
     if not recipe.has_main:
         with study._store.read() as tx:
             changed_options = list(_changed_study_options(tx, recipe))
@@ -112,14 +111,28 @@ def _next_stages(
                 open_round = step.progress.round.name if step.progress else None
                 checks = (_stage_of(tx, later, plan, recipe, progress) for later in steps if later.checks == open_round)
                 return [*islice(filter(None, checks), 1)]
-        return _due_figures(tx, plan, recipe, progress)
+        sections, grid_name = plan or recipe, plan.name if plan else MAIN
+        agree, rules = (  # what the recipe of `main` omits is as it was set
+            options or (None if plan else effective_options(tx, cls, {}))
+            for options, cls in ((sections.agreement, Agree), (sections.partition, Partition))
+        )
+        every_stage: tuple[Stage, ...] = (
+            ("agreement", agreement.note_agreement, agree),
+            ("partition", partition.note_partition, rules),
+            ("evaluate", partial(evaluate.note_evaluation, progress=progress), None if plan else recipe.evaluate),
+        )
+        return [
+            stage
+            for stage in every_stage
+            if stage[2] and (not matches_saved_options(tx, stage[2]) or _is_outdated(tx, stage[0], grid_name))
+        ]
 
 
 def _changed_study_options(tx: Tx, recipe: Recipe) -> Iterator[Stage]:
     """Yield what a recipe says of the pages of people who answer, where the study has it otherwise."""
     if recipe.annotate and not matches_saved_options(tx, recipe.annotate):
         # `check_recipe` has refused looser limits that nobody meant.
-        yield "annotate", partial(terms.save_terms, loosen=True), recipe.annotate
+        yield "annotate", partial(save_terms, loosen=True), recipe.annotate
     if recipe.words and not matches_saved_options(tx, recipe.words):
         yield "words", wording.save_words, recipe.words
     if recipe.practice and not practice.is_saved(tx, recipe.practice):
@@ -206,25 +219,6 @@ def _planned_stage(tx: Tx, step: NextStep, plan: GridPlan, progress: Progress | 
         if not generate.queries_a_service(round_):  # which takes texts away and may cost money: somebody says so first
             return "grid.round", partial(generate.generate, progress=progress), round_.name
     return None
-
-
-def _due_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> list[Stage]:
-    """The figures to be noted once all is answered: those that never were, that are to change, or are outdated."""
-    sections, grid = plan or recipe, plan.name if plan else MAIN
-    agree, rules = (  # what the recipe of `main` omits is as it was set
-        options or (None if plan else effective_options(tx, cls, {}))
-        for options, cls in ((sections.agreement, Agree), (sections.partition, Partition))
-    )
-    stages: tuple[Stage, ...] = (
-        ("agreement", agreement.note_agreement, agree),
-        ("partition", partition.note_partition, rules),
-        ("evaluate", partial(evaluate.note_evaluation, progress=progress), None if plan else recipe.evaluate),
-    )
-    return [
-        stage
-        for stage in stages
-        if stage[2] and (not matches_saved_options(tx, stage[2]) or _is_outdated(tx, stage[0], grid))
-    ]
 
 
 def _is_outdated(tx: Tx, stage: str, grid: str) -> bool:

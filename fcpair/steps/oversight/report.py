@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.bias import ScoredAnswers, score
+from fcpair.bias import score
 from fcpair.bias.answers import COLUMNS
 from fcpair.errors import InputError
 from fcpair.evaluate.outcome import Outcome
@@ -51,13 +51,7 @@ from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.tallies import round_progress
-from fcpair.steps.survey import (
-    answers_to_grid_items,
-    compare_groups_of_round,
-    declared_questions,
-    is_survey,
-    survey_of,
-)
+from fcpair.steps.survey import answers_to_grid_items, compare_groups_of_round, declared_questions, is_survey, survey_of
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -94,10 +88,9 @@ def write_report(
     metadata: str | None = own(None),
     bins: Sequence[str] = own(()),
 ) -> Path:
-    """Write everything about the study into one HTML file, at whatever stage it is; changes nothing in it.
+    """Write everything about the study into one HTML file, whole or not at all; the same study gives the same bytes.
 
-    It is written whole or not at all, and the same study gives the same bytes. The study's own options hold where
-    none are given. Raises InputError for a name that does not end in .html, and where there is no such folder.
+    Its own options hold where none are given. Raises InputError for a name that does not end in .html, or no folder.
     """
     if Path(path).suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: expected a name that ends in {' or '.join(SUFFIXES)}")
@@ -118,9 +111,11 @@ def gather_report_data(
             if not is_planned(tx):
                 main = main_part(tx, partition, agreement)
                 continue
-            rules, options = _options_of(tx, partition, agreement)
-            counts = assignments.counts_of_grid(tx)
-            labels = judgements.label_arrays(tx, *GRADED)
+            rules, options = (
+                partition or effective_options(tx, Partition, {}),
+                agreement or effective_options(tx, Agree, {}),
+            )
+            counts, labels = assignments.counts_of_grid(tx), judgements.label_arrays(tx, *GRADED)
             grid_parts.append(
                 data.GridPart(
                     facts=grid_facts(tx, key.name),
@@ -172,12 +167,12 @@ def latest_evaluation(study: StudyContext) -> EvaluationFigures | None:
 
 
 def _latest_evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> EvaluationFigures | None:
-    latest = next(runs.outcomes(tx), None)
-    if latest is None:
+    run, outcome = next(runs.outcomes(tx), (None, None))
+    if run is None or outcome is None:
         return None
-    run, outcome = latest
-    later = [one for one in log[log.index(run) + 1 :] if one.stage in CHANGING_STAGES and "out" not in one.params]
-    return EvaluationFigures(Outcome.from_data(outcome), run, len(later))
+    later = log[log.index(run) + 1 :]
+    n_changes = sum(entry.stage in CHANGING_STAGES and "out" not in entry.params for entry in later)
+    return EvaluationFigures(Outcome.from_data(outcome), run, n_changes)
 
 
 BUILDING = {
@@ -191,7 +186,7 @@ BUILDING = {
 
 def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> data.MainPart:
     """Everything about a grid whose answers are labels, at any stage; by its own options where none are given."""
-    rules, options = _options_of(tx, partition, agree)
+    rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
     check_interval_scope(tx, options)
     question, people = scheme_of(tx), load_people(tx)
     decisions = adjudications.current_adjudications(tx, "hs_id", "cn_id", "rule", "code", standing=True)
@@ -213,12 +208,12 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
 
 def _stages(tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame) -> tuple[Stage, ...]:
     n_built, n_releases, counts = build_progress.n_built(tx), len(runs.releases(tx)), assignments.counts_of_grid(tx)
-    stages = []
-    for name, n in n_built.items():
-        if not n and name in {"import", "select", "retrieve"} and n_built["pair"]:
-            stages.append(Stage(name, done=True, result="not needed: the grid was imported from a file", command=""))
-        else:
-            stages.append(Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}"))
+    stages = [
+        Stage(name, done=True, result="not needed: the grid was imported from a file", command="")
+        if not n and name in {"import", "select", "retrieve"} and n_built["pair"]
+        else Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}")
+        for name, n in n_built.items()
+    ]
     verdicts = assignments.sum_of_round(counts, rounds.validation(tx))
     label_counts = assignments.sum_of_round(counts, rounds.primary(tx))
     label_counts[Status.OPEN.value] += open_slots.n_free(tx, rounds.primary(tx))
@@ -243,10 +238,7 @@ def _answering_stage(name: str, n_by_status: Mapping[str, int], answer: str, com
 def grid_map(
     tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed, waiting: Sequence[int]
 ) -> data.GridMap | None:
-    """The map of the grid: its `labels`, its standing `decisions`, and the pairs `waiting` for a person.
-
-    None before the grid has cells. Of a sample that is too large for a map of all cells, only its own and the corpus's.
-    """
+    """The map of the grid, or of a large sample its own cells and the corpus's; None before there are cells."""
     n_pairs, shape, sample = build_progress.n_built(tx)["pair"], cells.shape(tx), load_sample_size(tx)
     if not n_pairs:
         return None
@@ -278,11 +270,6 @@ def grid_map(
     return data.GridMap(kinds.reshape(shape), counts.reshape(shape), decision.reshape(shape))
 
 
-def _options_of(tx: Tx, rules: Partition | None, agree: Agree | None) -> tuple[Partition, Agree]:
-    """The rules of tiers and options of agreement that are given, or the grid's own."""
-    return rules or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
-
-
 def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, options: Agree) -> data.RoundPart:
     form, checks, by_models = form_of(round_.form), round_.checks is not None, round_.role is Role.MODEL
     question = VERDICT if checks else closed_question(form)
@@ -302,6 +289,17 @@ def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, op
             if isinstance(written, Text):
                 lengths = [n for answer in answers if (n := n_words(answer[name] or ""))]  # None where it was not asked
                 texts.append(data.WrittenTexts(name, len(lengths), float(median(lengths)) if lengths else None))
+    model_records, figures = dict[str, Any](), list[data.ModelFigures]()
+    for run in runs.runs(tx, "generate") if by_models else ():
+        if (run.params["grid"], run.params["round"]) == (grid, round_.name):
+            model_records |= run.params["models"]
+    for person in people.people(tx, Role.MODEL) if by_models else ():
+        if by_status := counts.get(round_.name, {}).get(person.id):
+            record = model_records.get(person.name, {})
+            n_by_status = (by_status.get(status.value, 0) for status in (Status.DONE, Status.OPEN, Status.SKIPPED))
+            figures.append(
+                data.ModelFigures(person.name, record.get("name", ""), record.get("sha256", ""), *n_by_status)
+            )
     return data.RoundPart(
         name=round_.name,
         role=round_.role,
@@ -310,27 +308,10 @@ def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, op
         dealt=round_progress(tx, round_).dealt,
         choices=tuple(choice.name for choice in question or ()),
         people=() if by_models else people_figures(tx, round_.role, round_, question, counts),
-        models=_model_figures(tx, grid, round_, counts.get(round_.name, {})) if by_models else (),
+        models=tuple(figures),
         texts=tuple(texts),
         agreement=blocks,
     )
-
-
-def _model_figures(
-    tx: Tx, grid: str, round_: Round, counts_by_person: Mapping[int, Mapping[str, int]]
-) -> tuple[data.ModelFigures, ...]:
-    """Counts of each model that has had cells of a round, and which model it is by the runs that asked it."""
-    model_records: dict[str, Any] = {}
-    for run in runs.runs(tx, "generate"):
-        if (run.params["grid"], run.params["round"]) == (grid, round_.name):
-            model_records |= run.params["models"]
-    figures = []
-    for person in people.people(tx, Role.MODEL):
-        if by_status := counts_by_person.get(person.id):
-            record = model_records.get(person.name, {})
-            counts = (by_status.get(status.value, 0) for status in (Status.DONE, Status.OPEN, Status.SKIPPED))
-            figures.append(data.ModelFigures(person.name, record.get("name", ""), record.get("sha256", ""), *counts))
-    return tuple(figures)
 
 
 def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> data.SurveysPart:
@@ -338,41 +319,31 @@ def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> data.SurveysPart
     round_ = rounds.primary(tx)
     if not judgements.answered_cells(tx, round_):
         return data.SurveysPart()
-    groups = group_figures(tx, round_)
+    part = data.SurveysPart(groups=group_figures(tx, round_))
     if not is_planned(tx):
-        return data.SurveysPart(groups=groups)
-    survey = _survey_figures(tx, name, round_, in_words=in_words)
-    return data.SurveysPart(survey, _bias_scores(tx, name, round_), groups)
-
-
-def _survey_figures(tx: Tx, name: str, round_: Round, *, in_words: bool) -> data.SurveyFigures | None:
-    if round_.role is not Role.RESPONDENT or not is_survey(form_of(round_.form)):
-        return None
-    survey = survey_of(tx, name)
-    answers, n_people = survey.given, int(survey.given["person"].nunique())
-    if not in_words:
-        statements = dict.fromkeys(survey.statements["statement"])
-        numbers = {text: f"statement {at}" for at, text in enumerate(statements, 1)}
-        answers = answers.assign(statement=answers["statement"].map(numbers))
-    if not in_words and grids.side_kinds(tx)[1] != "name":
-        questions = dict.fromkeys(answers["question"])
-        answers["question"] = answers["question"].map({text: f"question {at}" for at, text in enumerate(questions, 1)})
-    return data.SurveyFigures(add_shares(count_answers(answers)), n_people, margin_of_error(n_people))
-
-
-def _bias_scores(tx: Tx, name: str, round_: Round) -> tuple[dict[str, ScoredAnswers], ...]:
-    """The scores of those who answered items: BBQ's, and where there are probabilities those of PBBQ."""
+        return part
+    if round_.role is Role.RESPONDENT and is_survey(form_of(round_.form)):
+        survey = survey_of(tx, name)
+        answers, n_people = survey.given, int(survey.given["person"].nunique())
+        numbered = [] if in_words else ["statement"] if grids.side_kinds(tx)[1] == "name" else ["statement", "question"]
+        for column in numbered:
+            every_text = (survey.statements if column == "statement" else answers)[column]
+            numbers = {text: f"{column} {at}" for at, text in enumerate(dict.fromkeys(every_text), 1)}
+            answers = answers.assign(**{column: answers[column].map(numbers)})
+        shares = add_shares(count_answers(answers))
+        part = replace(part, survey=data.SurveyFigures(shares, n_people, margin_of_error(n_people)))
     first_row_ids = sides.text_ids(tx, "row", drawn=True)[:1]
     row_metadata = cells.texts_of_grid(tx).set_index("text_id")["meta"].loc[first_row_ids]
     if not all(column in about for about in row_metadata for column in COLUMNS):
-        return ()
-    answers = answers_to_grid_items(tx, name, round_)
-    weighed = {by: answer for by, answer in answers.items() if answer.answered.probabilities is not None}
-    return tuple(
-        {by: score(one.answered, scheme, one.categories) for by, one in by_model.items()}
-        for scheme, by_model in (("bbq", answers), ("pbbq", weighed))
+        return part
+    by_name = answers_to_grid_items(tx, name, round_)  # BBQ's scores, and of those with probabilities PBBQ's
+    weighed = {by: answer for by, answer in by_name.items() if answer.answered.probabilities is not None}
+    scores = tuple(
+        {by: score(answer.answered, scheme, answer.categories) for by, answer in by_model.items()}
+        for scheme, by_model in (("bbq", by_name), ("pbbq", weighed))
         if by_model
     )
+    return replace(part, bias=scores)
 
 
 def group_figures(tx: Tx, round_: Round) -> data.GroupFigures | None:

@@ -15,19 +15,9 @@ from fcpair.params import Adjudicate, Note
 from fcpair.records import RunLog, RunRecord, Status
 from fcpair.sentences import say, say_number
 from fcpair.stages.questions.labels import tier_obstacle
+from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import (
-    STAGE_PRODUCTS,
-    GridContext,
-    StudyContext,
-    find_cell,
-    has_saved_options,
-    is_planned,
-    labels_of,
-    lease_minutes,
-    load_sample_size,
-    note_run,
-)
+from fcpair.steps.base.context import GridContext, StudyContext
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, commands, load_open_work
@@ -55,26 +45,24 @@ class StudyNotes:
 def status(study: StudyContext) -> dict[str, Any]:
     """The study at a glance, as plain values.
 
-    Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by number of labels asked), `people`
-    (`name`, `role`, `retired`, counts of assignments `open`, `done`, `skipped`, `withdrawn`, and of pairs that they
-    `decided`), `known_pairs` (only where there are any: of each grid what `known_scores` lists, with `grid`), `rounds`,
-    `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
-    `pairs` (each once: `tallies.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
-    theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
-    `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
-    nothing to do), `sampled` (only where some cells were drawn: `cells`, and `of` how many), `grids` (those that are
-    planned, see `overview`, with what is `next` and `also` there), `next` (what to do now) and `also` (all
-    else that can be done now). What is about the grid `main` is empty where there is none.
+    Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by labels asked), `people` (`name`,
+    `role`, `retired`, assignments `open`, `done`, `skipped`, `withdrawn`, and pairs `decided`), `known_pairs` (only if
+    any: rows of `known_scores`, with `grid`), `rounds`, `adjudications` (by rule, `waiting`, `second_look`: decided
+    before labels changed), `pairs` (each once: `tallies.PairCounts`), `lost_verdicts` (on another label than now),
+    `verdicts_not_due` (open until all labels are in), `judgements` (by origin), `simulated` (None, or a sentence),
+    `notes` (what must be looked at again or waits, and who has nothing to do), `sampled` (only of a drawn grid:
+    `cells`, `of`), `grids` (those planned, as `overview` has them, with `next` and `also`), `next` (what to do now) and
+    `also` (what else). What is about the grid `main` is empty where there is none.
     """
     with study._store.read() as tx:
         facts, origins = runs.study_facts(tx), judgements.n_by_origin(tx)
         planned = [
             grid_facts(tx, key.name) | _next_and_also(commands(tx, key.name))
             for key in grids.for_each_grid(tx)
-            if is_planned(tx)
+            if context.is_planned(tx)
         ]
         counts = assignments.counts_of_all_grids(tx)
-        main = _NO_MAIN if is_planned(tx) else _main_status(tx, counts.get(grids.current_grid_id(tx), {}))
+        main = _NO_MAIN if context.is_planned(tx) else _main_status(tx, counts.get(grids.current_grid_id(tx), {}))
         known_pairs = []
         if rounds.known_ids(tx):
             from fcpair.steps.people.known_pairs import scores
@@ -103,22 +91,20 @@ def status(study: StudyContext) -> dict[str, Any]:
 
 
 def _next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
-    """Split all that can be done now into what is `next` and what can `also` be done."""
-    all_steps = [*steps]
-    return {"next": all_steps[0] if all_steps else otherwise, "also": all_steps[1:]}
+    first, *others = [*steps] or [otherwise]
+    return {"next": first, "also": others}
 
 
 def _final_commands(tx: Tx) -> str:
-    """Commands to run when nobody has anything left to do."""
     offered = []
     for key in grids.for_each_grid(tx):
-        if not is_planned(tx):
+        if not context.is_planned(tx):
             offered.append("partition")
             continue
-        primary_round, question = rounds.primary(tx), labels_of(tx)
+        primary_round, question = rounds.primary(tx), context.labels_of(tx)
         has_tiers = question is not None and not tier_obstacle(question)
         has_several = primary_round.options.answers != 1  # 0: everybody answers
-        decide = "partition" if has_saved_options(tx, Adjudicate) else "adjudicate"
+        decide = "partition" if context.has_saved_options(tx, Adjudicate) else "adjudicate"
         option = f"--grid {quote(key.name)}"
         if has_several and form_of(primary_round.form).parts():
             offered.append(f"agreement {option}")
@@ -142,10 +128,9 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
 
 
 def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
-    """Status of the grid `main` alone, whose assignments are counted in `counts`."""
     work = load_open_work(tx, counts)
     return {
-        "sampled": asdict(sample) if (sample := load_sample_size(tx)) else None,
+        "sampled": asdict(sample) if (sample := context.load_sample_size(tx)) else None,
         "stages": build_progress.n_built(tx),
         "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
         "rounds": {name: progress.counts for name, progress in work.rounds.items()},
@@ -165,15 +150,14 @@ def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
 def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes:
     """The notes of `status` in a transaction about the oldest grid; `origins` counts the judgements by origin."""
     notes = _clock_notes(tx)
-    if not is_planned(tx):
+    if not context.is_planned(tx):
         counts = assignments.counts_of_grid(tx)
         notes = [*_main_notes(tx, counts, load_open_work(tx, counts, tally_of)), *notes]
     return StudyNotes(tallies.simulated_note(origins), (*notes, *effective_words(tx).language_notes))
 
 
 def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]:
-    """Sentences on the grid `main`: on what must be looked at again, waits, or came too late to get work."""
-    notes: list[str] = [str(sample)] if (sample := load_sample_size(tx)) else []
+    notes: list[str] = [str(sample)] if (sample := context.load_sample_size(tx)) else []
     notes += tallies.look_again(work.n_second_look, work.tally.n_lost)
     if work.n_not_due:  # which were assigned, and are asked for only then
         notes.append(
@@ -183,17 +167,18 @@ def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]
                 work.n_not_due,
             )
         )
-    round_ = work.primary.round
-    joined = people.people(tx, round_.role, active=True)
+    round_, joined = work.primary.round, people.people(tx, work.primary.round.role, active=True)
     late_names = [person.name for person in joined if person.id not in counts.get(round_.name, {})]
     has_open = assignments.sum_of_round(counts, round_)[Status.OPEN.value] > 0
-    if not late_names or not has_open or lease_minutes(tx, round_) is not None:
-        return notes
-    late = say(
-        "%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even share",
-        names=late_names,
-    )
-    return [*notes, late]
+    if late_names and has_open and context.lease_minutes(tx, round_) is None:
+        notes.append(
+            say(
+                "%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even "
+                "share",
+                names=late_names,
+            )
+        )
+    return notes
 
 
 def _clock_notes(tx: Tx) -> list[str]:
@@ -233,10 +218,9 @@ def log(study: StudyContext) -> RunLog:
 
 @takes_params
 def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pair: int | None = None) -> RunRecord:
-    """Add a note to the log: something that happened outside of the program, such as that two annotators talked.
+    """Add a note on what happened outside of the program to the log, which no release publishes.
 
-    It changes nothing else. No release publishes it, as it may be about single people. Raises InputError for an empty
-    note, or one that is too long; UnknownIdError where the grid has no such pair.
+    Raises InputError for an empty note, or one that is too long; UnknownIdError where the grid has no such pair.
     """
     note = note or Note()
     with at_fault("text"):
@@ -251,16 +235,16 @@ def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pai
     with grid._store.write() as tx:
         if note.pair is not None:
             with at_fault("pair"):
-                find_cell(tx, note.pair)
-        return note_run(tx, note.stage, as_params(note), {})
+                context.find_cell(tx, note.pair)
+        return context.note_run(tx, note.stage, as_params(note), {})
 
 
 def overview(study: StudyContext) -> list[dict[str, Any]]:
     """The study's grids, oldest first, as plain values.
 
-    Keys of each: `name`, `row_name`, `column_name`, `rows`, `columns`, `cells`, and `rounds`: of each its `name`,
-    `role`, whether it `counts` for decisions and was `dealt`, how many assignments are `open`, `done`, `skipped`,
-    `withdrawn`, how many slots are `vacant`, and in open dealing how many of the open ones are `free`.
+    Keys of each: `name`, `row_name`, `column_name`, `rows`, `columns`, `cells`, and `rounds`: `name`, `role`, whether
+    it `counts` and was `dealt`, assignments `open`, `done`, `skipped`, `withdrawn`, slots `vacant`, and in open dealing
+    `free`.
     """
     with study._store.read() as tx:
         return [grid_facts(tx, key.name) for key in grids.for_each_grid(tx)]
@@ -290,51 +274,40 @@ def grid_facts(tx: Tx, name: str) -> dict[str, Any]:
 COLUMNS = ("grid", "rows", "columns", "cells", "round", "role", "open", "done", "skipped")
 
 
-def describe_study(study: StudyContext) -> str:
-    """The study in one line."""
+def describe(study: StudyContext) -> str:
+    """The study, or its grid, in one line."""
+    grid = study.grid.name if isinstance(study, GridContext) else ""
+    subject = f"Grid {grid} of {study._store.place}" if grid else f"Study {study._store.place}"
     try:
         with study._store.read() as tx:
+            if grid:
+                return f"<{subject}: {_progress(tx)}>"
             parts = [f"{key.name} ({_progress(tx)})" for key in grids.for_each_grid(tx)]
     except FcpairError as error:  # a repr never fails
-        return f"<Study {study._store.place}: {error}>"
-    return f"<Study {study._store.place}: grid{'s' * (len(parts) > 1)} {', '.join(parts)}>"
+        return f"<{subject}: {error}>"
+    return f"<{subject}: grid{'s' * (len(parts) > 1)} {', '.join(parts)}>"
 
 
-def describe_grid(grid: GridContext) -> str:
-    """The grid in one line."""
+def describe_as_html(study: StudyContext) -> str:
+    """The study, or its grid, as HTML: its line, and a row for each round."""
     try:
-        with grid._store.read() as tx:
-            return f"<Grid {grid.grid.name} of {grid._store.place}: {_progress(tx)}>"
-    except FcpairError as error:
-        return f"<Grid {grid.grid.name} of {grid._store.place}: {error}>"
-
-
-def study_html(study: StudyContext) -> str:
-    """The study as HTML: its line, and a row for each round of each grid."""
-    return html_of(describe_study(study), frame_of(_rows(study), COLUMNS))
-
-
-def grid_html(grid: GridContext) -> str:
-    """The grid as HTML: its line, and a row for each of its rounds."""
-    rows = [row for row in _rows(grid) if row["grid"] == grid.grid.name]
-    return html_of(describe_grid(grid), frame_of(rows, COLUMNS))
-
-
-def _rows(study: StudyContext) -> list[dict[str, object]]:
-    try:
-        return [
-            {name: round_.get(name, grid.get(name)) for name in COLUMNS}
-            | {"grid": grid["name"], "round": round_["name"]}
-            for grid in overview(study)
-            for round_ in grid["rounds"]
-        ]
+        described = overview(study)
     except FcpairError:
-        return []
+        described = []
+    rows = [
+        {name: round_.get(name, grid.get(name)) for name in COLUMNS} | {"grid": grid["name"], "round": round_["name"]}
+        for grid in described
+        if not isinstance(study, GridContext) or grid["name"] == study.grid.name
+        for round_ in grid["rounds"]
+    ]
+    return html_of(describe(study), frame_of(rows, COLUMNS))
 
 
 def _progress(tx: Tx) -> str:
-    """Progress of a grid: what its last building stage made, and how many answers it has."""
     n_built = build_progress.n_built(tx)
-    made = [f"{n_built[stage]:,} {STAGE_PRODUCTS[stage]}" for stage in build_progress.BUILDING[:4] if n_built[stage]]
-    n_answers = sum(judgements.n_judgements(tx, round_) for round_ in rounds.of_grid(tx))
-    return ", ".join([*made[-1:], *([f"{n_answers:,} answers"] if n_answers else [])]) or "empty"
+    made = [
+        f"{n_built[stage]:,} {context.STAGE_PRODUCTS[stage]}" for stage in build_progress.BUILDING[:4] if n_built[stage]
+    ]
+    if n_answers := sum(judgements.n_judgements(tx, round_) for round_ in rounds.of_grid(tx)):
+        return ", ".join([*made[-1:], f"{n_answers:,} answers"])
+    return made[-1] if made else "empty"

@@ -25,25 +25,16 @@ from fcpair.params import (
 )
 from fcpair.plans import GridPlan, RoundPlan
 from fcpair.recipe import Recipe, as_toml
-from fcpair.records import GridKey, Role, Round
+from fcpair.records import GridKey, Role
 from fcpair.round_options import DESIGNED
 from fcpair.stages.questions import Closed, OneOf
 from fcpair.stages.questions.labels import read_labels
 from fcpair.steps.answers.import_fc_conan import FORMAT
-from fcpair.steps.base import departures, text_digests
-from fcpair.steps.base.context import (
-    PLAN,
-    StudyContext,
-    as_settings,
-    effective_options,
-    is_file,
-    is_planned,
-    note_run,
-    scheme_of,
-)
+from fcpair.steps.base import context, departures, text_digests
+from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import OF_PLAN, OF_STUDY, plan_sections
 from fcpair.steps.grids import side_from_setting, side_setting
-from fcpair.steps.people.terms import LIMITS, loosened_limits
+from fcpair.steps.people.people import LIMITS, loosened_limits
 from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
@@ -58,9 +49,7 @@ IMPORTED_NOTE = "# The pairs and their labels were imported from {}: `fcpair lab
 FRAME_NOTE = "# The corpus was imported from a data frame; write it to a file, and name that as `path` of [import]."
 EXTRA_LABELS_NOTE = "`fcpair assign --more --pairs-file FILE`, which asked for one label more of"
 REQUESTS_NOTE = "`fcpair adjudicate --request FILE`, which had a person decide"
-PAIRS_NOTE = "# A recipe does not hold {} the pairs {} (run {})."
 LONGEST_LIST = 600  # characters of a list of pairs
-EDITED_NOTE = "# The guidelines are version {}, which the study keeps; {}."
 
 
 def save_recipe(study: StudyContext, recipe: Recipe) -> None:
@@ -70,7 +59,7 @@ def save_recipe(study: StudyContext, recipe: Recipe) -> None:
             return
     with study._store.write() as tx:
         new_sections = list(_new_sections(tx, recipe))
-        run = note_run(tx, "recipe", {}, {"version": departures.recipe_version(tx) + 1})
+        run = context.note_run(tx, "recipe", {}, {"version": departures.recipe_version(tx) + 1})
         departures.add_recipe_version(tx, run.id, begins=True)
         for grid_id, stage, values in new_sections:
             with grids.on_grid(tx, grid_id):
@@ -78,15 +67,14 @@ def save_recipe(study: StudyContext, recipe: Recipe) -> None:
 
 
 def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield the sections of a recipe: grid id, stage, and the values that the study does not keep yet."""
     grid_ids = {key.name: key.id for key in grids.keys(tx)}
     first_grid_id, sections = next(iter(grid_ids.values())), list[tuple[int, str, dict[str, Any]]]()
     if recipe.setup and recipe.setup.guidelines:
-        sections.append((first_grid_id, Setup.stage, {"guidelines": as_settings(recipe.setup)["guidelines"]}))
+        sections.append((first_grid_id, Setup.stage, {"guidelines": context.as_settings(recipe.setup)["guidelines"]}))
     for name in SECTIONS:
         if options := getattr(recipe, name):
             grid_id = first_grid_id if isinstance(options, OF_STUDY) else grid_ids[MAIN]
-            sections.append((grid_id, options.stage, as_settings(options)))
+            sections.append((grid_id, options.stage, context.as_settings(options)))
     for plan in recipe.grids:
         sections += [(grid_ids[plan.name], stage, values) for stage, values in plan_sections(plan)]
     for grid_id, stage, values in sections:
@@ -98,11 +86,7 @@ def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[tuple[int, str, dict[str, 
 
 
 def recipe(study: StudyContext) -> Recipe:
-    """The recipe that the study has come to: the one that was run in it, with whatever was done otherwise since.
-
-    Of a study that was made without one, what its settings amount to. Raises SettingError for a setting that cannot be
-    used.
-    """
+    """The recipe that the study has come to, or what its settings amount to; SettingError for an unusable one."""
     with study._store.read() as tx:
         return _recipe(tx)
 
@@ -116,10 +100,7 @@ def recipe_text(study: StudyContext) -> str:
 def recipe_text_of(
     tx: Tx, pseudonyms: Mapping[str, str] = MappingProxyType({}), line_numbers: Mapping[int, int] = MappingProxyType({})
 ) -> str:
-    """The recipe as `recipe_text` has it, with `pseudonyms` for people and other numbers for runs.
-
-    Groups of people are in the order of their pseudonyms, which tells nothing of theirs.
-    """
+    """The recipe as `recipe_text` has it, with `pseudonyms`, in whose order groups are, and other numbers for runs."""
     recipe = _recipe(tx)
     if recipe.assign and pseudonyms:
         groups = (
@@ -131,15 +112,15 @@ def recipe_text_of(
 
 
 def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
-    recipe_version = departures.recipe_version(tx)
-    yield f"# The recipe of this study, version {recipe_version}." if recipe_version else NO_RECIPE_NOTE
+    version = departures.recipe_version(tx)
+    yield f"# The recipe of this study, version {version}." if version else NO_RECIPE_NOTE
     first_grid = grids.keys(tx)[0]
     with grids.on_grid(tx, first_grid.id):
         if file := _published_labels_file(tx):
             yield IMPORTED_NOTE.format(file)
         if settings.of_stage(tx, Import.stage).get("path") == {"path": str(IN_MEMORY)}:
             yield FRAME_NOTE
-        path = effective_options(tx, Setup, {}).guidelines
+        path = context.effective_options(tx, Setup, {}).guidelines
     for run in runs.runs(tx):  # what was done with single pairs, which a recipe cannot say, oldest first
         for stage, name, note in (
             (Assign.stage, "pairs", EXTRA_LABELS_NOTE),
@@ -147,11 +128,13 @@ def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
         ):
             if run.stage == stage and (pairs := run.params.get(name)):
                 listed = pairs if len(pairs) <= LONGEST_LIST else "that `fcpair log --format json` lists"
-                remark = PAIRS_NOTE.format(note, listed, line_numbers.get(run.id, run.id))
+                number = line_numbers.get(run.id, run.id)
+                remark = f"# A recipe does not hold {note} the pairs {listed} (run {number})."
                 yield textwrap.fill(remark, 116, subsequent_indent="# ")
     guidelines_version, body = people.current_guidelines(tx)
     if body and (path is None or not path.is_file() or path.read_text("utf-8", "replace") != body):
-        yield EDITED_NOTE.format(guidelines_version, f"{path} differs" if path else "no file is known to contain them")
+        why = f"{path} differs" if path else "no file is known to contain them"
+        yield f"# The guidelines are version {guidelines_version}, which the study keeps; {why}."
 
 
 def _published_labels_file(tx: Tx) -> str | None:
@@ -163,26 +146,28 @@ def _published_labels_file(tx: Tx) -> str | None:
 def _recipe(tx: Tx) -> Recipe:
     hints, sections = get_type_hints(Recipe), dict[str, Any]()
     with grids.on_grid(tx, grids.keys(tx)[0].id):
-        planned = is_planned(tx)
-        setup = replace(effective_options(tx, Setup, {}), title=runs.study_facts(tx)["title"])
+        planned = context.is_planned(tx)
+        setup = replace(context.effective_options(tx, Setup, {}), title=runs.study_facts(tx)["title"])
         if not planned:  # of a planned one, its plan has them
             hs_name, cn_name = grids.side_names(tx)
-            setup = replace(setup, hs_name=hs_name, cn_name=cn_name, scheme=str(scheme_of(tx)))
+            setup = replace(setup, hs_name=hs_name, cn_name=cn_name, scheme=str(context.scheme_of(tx)))
         for name in SECTIONS:
             cls, is_of_study = plain_type(hints[name]), name in STUDY_SECTIONS
             is_taken_over = cls is Import and _published_labels_file(tx)  # texts that came with their labels
             if (is_of_study or not planned) and settings.with_recipe(tx, cls.stage) and not is_taken_over:
-                sections[name] = effective_options(tx, cls, {})
-    plans = tuple(_grid_plan(tx, key) for key in grids.for_each_grid(tx) if is_planned(tx))
+                sections[name] = context.effective_options(tx, cls, {})
+    plans = tuple(_grid_plan(tx, key) for key in grids.for_each_grid(tx) if context.is_planned(tx))
     return Recipe(setup=setup, **sections, grids=plans)
 
 
 def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
     """The plan of a grid, as what the study has of it amounts to."""
     row_name, column_name = grids.side_names(tx)
-    sides, answer_rounds = settings.of_stage(tx, PLAN), rounds.answer_rounds(tx)
+    sides, answer_rounds = settings.of_stage(tx, context.PLAN), rounds.answer_rounds(tx)
     options = {
-        name: effective_options(tx, cls, {}) for name, cls in OF_PLAN.items() if settings.with_recipe(tx, cls.stage)
+        name: context.effective_options(tx, cls, {})
+        for name, cls in OF_PLAN.items()
+        if settings.with_recipe(tx, cls.stage)
     }
     if rounds.validation(tx).ids:
         options.setdefault("validate", Validate())
@@ -217,23 +202,26 @@ class Difference(NamedTuple):
 def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -> None:
     """Raise RecipeError with a table of everything in which the study is not what the recipe says.
 
-    What is said of a stage that has not been done is no difference. The options of agreement, partition and evaluation
-    may change, and limits may become tighter; looser only to `loosen`.
+    Stages not done, options of agreement, partition and evaluation, and tighter limits (looser with `loosen`) do not
+    count.
     """
     with study._store.read() as tx:
         n_built = build_progress.n_built(tx)
         stages = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
         built = [options for options in stages if options is not None and n_built[options.stage]]
-        limits = []  # that the recipe would loosen, and the opt-out that it would end
+        # The overlap that `plan --save` wrote for pairs to be assigned; limits to be loosened, and an opt-out to end.
+        limits, overlap = list[Difference](), settings.of_stage(tx, settings.RECIPE + Assign.stage).get("overlap")
+        is_undecided = recipe.assign and not recipe.assign.overlap and not n_built["assign"]
+        if overlap and is_undecided and runs.runs(tx, Plan.stage):
+            limits.append(Difference(Plan.stage, "overlap", NO_VALUE, _format_value(overlap)))
         for key, limit, own in loosened_limits(tx, recipe.annotate) if recipe.annotate and not loosen else ():
             limit_text = "no limit" if limit is None and key in LIMITS else _format_value(limit)
             limits.append(Difference(Annotate.stage, key, limit_text, _format_value(own)))
         differences = [
             *_setup_differences(tx, recipe.setup),
-            *(difference for options in built for difference in _stage_differences(tx, options)),
-            *_planned_overlap(tx, recipe.assign),
+            *_stage_differences(tx, *built),
             *limits,
-            *_later_differences(tx, recipe),
+            *_stage_differences(tx, recipe.calibration, recipe.adjudicate, recipe.validate),
             *_grid_differences(tx, recipe),
         ]
         if recipe.simulate and (n := judgements.n_by_people(tx)):
@@ -253,34 +241,24 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
 def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
     if setup is None:
         return
-    facts, main = runs.study_facts(tx), not is_planned(tx)
-    for key in ("title", "hs_name", "cn_name") if main else ("title",):
-        if getattr(setup, key) != facts[key]:
-            yield Difference("study", key, _format_value(getattr(setup, key)), _format_value(facts[key]))
-    if setup.folding != (own_folding := text_digests.folding(tx)):
-        yield Difference("study", "folding", setup.folding, own_folding)
+    facts, main = runs.study_facts(tx), not context.is_planned(tx)
+    own = {key: facts[key] for key in (("title", "hs_name", "cn_name") if main else ("title",))}
+    for key, value in (own | {"folding": text_digests.folding(tx)}).items():
+        if getattr(setup, key) != value:
+            yield Difference("study", key, _format_value(getattr(setup, key)), _format_value(value))
     try:
         body = setup.guidelines.read_text("utf-8") if setup.guidelines else None
     except (OSError, UnicodeDecodeError):
         body = None  # a file that is gone says nothing
     if body is not None and all(version["body"] != body for version in people.guideline_versions(tx)):
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
-    if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := scheme_of(tx)):
+    if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := context.scheme_of(tx)):
         yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))
 
 
-def _planned_overlap(tx: Tx, assign: Assign | None) -> Iterator[Difference]:
-    """The overlap that `plan --save` has written for pairs still to be assigned, where the recipe has none."""
-    if assign is None or assign.overlap or build_progress.n_built(tx)["assign"] or not runs.runs(tx, Plan.stage):
-        return
-    if saved_overlap := settings.of_stage(tx, settings.RECIPE + Assign.stage).get("overlap"):
-        yield Difference(Plan.stage, "overlap", NO_VALUE, _format_value(saved_overlap))
-
-
 def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
-    """Differences between the study's grids and the recipe's plans; a grid that the study lacks is added."""
     grid_ids = {key.name: key.id for key in grids.keys(tx)}
-    if recipe.has_main and (MAIN not in grid_ids or is_planned(tx)):
+    if recipe.has_main and (MAIN not in grid_ids or context.is_planned(tx)):
         yield Difference("grid", MAIN, "made of a corpus", "planned" if MAIN in grid_ids else "no such grid")
     for plan in recipe.grids:
         if plan.name in grid_ids:
@@ -289,7 +267,7 @@ def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
 
 
 def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
-    place, saved_plan = f"grid {plan.name}", settings.of_stage(tx, PLAN)
+    place, saved_plan = f"grid {plan.name}", settings.of_stage(tx, context.PLAN)
     if not saved_plan:
         yield Difference(place, NO_VALUE, "planned", "made of a corpus")
         return
@@ -299,58 +277,47 @@ def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
     for key in ("rows", "columns"):
         side, saved_side = getattr(plan, key), {"sources": [], **saved_plan[key]}
         if not departures.is_same(saved_side, side_setting(side)):
-            yield Difference(place, key, _format_side(as_params(side)), _format_side(saved_side))
+            shown_sides = ({name: value for name, value in of.items() if value} for of in (as_params(side), saved_side))
+            yield Difference(place, key, *map(_format_value, shown_sides))
     rounds_by_name = {round_.name: round_ for round_ in rounds.answer_rounds(tx)}
-    if (planned_names := [round_.name for round_ in plan.rounds]) != list(rounds_by_name):
+    if (planned_names := [item.name for item in plan.rounds]) != list(rounds_by_name):
         yield Difference(place, "rounds", ", ".join(planned_names), ", ".join(rounds_by_name))
         return
-    for round_ in plan.rounds:
-        yield from _round_differences(place, round_, rounds_by_name[round_.name], counts=round_ is plan.counting)
+    for item in plan.rounds:
+        round_, params = rounds_by_name[item.name], as_params(item)
+        planned_options = {"role": item.answered_by, "form": item.form, "counts": item is plan.counting}
+        planned_options |= {name: params[name] for name in DESIGNED}
+        saved_options = {"role": round_.role.value, "form": round_.form, "counts": round_.counts}
+        saved_options |= round_.options.as_json()
+        for key, planned_value in planned_options.items():
+            if planned_value != saved_options[key]:
+                shown_texts = _format_value(planned_value), _format_value(saved_options[key])
+                if key == "prompt" and item.prompt_file:
+                    shown_texts = f"the text of {item.prompt_file}", "another text"
+                yield Difference(f"{place}, round {item.name}", key, *shown_texts)
     if (plans_validation := bool(plan.validate)) != (has_validation := bool(rounds.validation(tx).ids)):
         yield Difference(place, "validate", _format_value(plans_validation), _format_value(has_validation))
-    yield from _later_differences(tx, plan)
+    yield from _stage_differences(tx, plan.calibration, plan.adjudicate, plan.validate)
 
 
-def _round_differences(place: str, plan: RoundPlan, round_: Round, *, counts: bool) -> Iterator[Difference]:
-    designed = {name: as_params(plan)[name] for name in DESIGNED}
-    planned_options = {"role": plan.answered_by, "form": plan.form, "counts": counts, **designed}
-    saved_options = {"role": round_.role.value, "form": round_.form, "counts": round_.counts}
-    saved_options |= round_.options.as_json()
-    for key, planned_value in planned_options.items():
-        if planned_value != saved_options[key]:
-            shown_texts = _format_value(planned_value), _format_value(saved_options[key])
-            if key == "prompt" and plan.prompt_file:
-                shown_texts = f"the text of {plan.prompt_file}", "another text"
-            yield Difference(f"{place}, round {plan.name}", key, *shown_texts)
-
-
-def _format_side(side: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}: {_format_value(value)}" for key, value in side.items() if value)
-
-
-def _later_differences(tx: Tx, sections: Recipe | GridPlan) -> Iterator[Difference]:
-    """Those of the stages that a recipe has for `main`, and a plan for its grid."""
-    for options in (sections.calibration, sections.adjudicate, sections.validate):
-        yield from _stage_differences(tx, options)
-
-
-def _stage_differences(tx: Tx, options: Any) -> Iterator[Difference]:
-    """Differences of the options from those with which their stage was done, if it was."""
-    if options is None or not (saved_settings := settings.of_stage(tx, options.stage)):
-        return
-    values, shown_values, defaults = as_settings(options), as_params(options), defaults_of(options)
-    for key in result_params(options):
-        value, shown, saved = values[key], shown_values[key], saved_settings.get(key, defaults[key])
-        if isinstance(options, Import) and key == "reader":
-            value, shown, saved = (one or format_of(options.path) for one in (value, shown, saved))
-        if departures.is_same(saved, value) or (key in departures.PEOPLE_PARAMS and value is None):
+def _stage_differences(tx: Tx, *every_options: Any) -> Iterator[Difference]:
+    for options in every_options:
+        if options is None or not (saved_settings := settings.of_stage(tx, options.stage)):  # the stage was not done
             continue
-        if is_file(getattr(options, key)) and isinstance(value, list) and len(value) == len(saved or ()):
-            files = zip(value, shown, saved, strict=True)
-            value, shown, saved = next(file for file in files if not departures.is_same(file[2], file[0]))
-        is_in_place = isinstance(value, dict) and isinstance(saved, dict) and value.get("path", "") == saved.get("path")
-        study_text = "that file with different content" if is_in_place else _format_value(saved)
-        yield Difference(options.stage, key, _format_value(shown), study_text)
+        values, shown_values, defaults = context.as_settings(options), as_params(options), defaults_of(options)
+        for key in result_params(options):
+            value, shown, saved = values[key], shown_values[key], saved_settings.get(key, defaults[key])
+            if isinstance(options, Import) and key == "reader":
+                value, shown, saved = (reader or format_of(options.path) for reader in (value, shown, saved))
+            if departures.is_same(saved, value) or (key in departures.PEOPLE_PARAMS and value is None):
+                continue
+            if context.is_file(getattr(options, key)) and isinstance(value, list) and len(value) == len(saved or ()):
+                files = zip(value, shown, saved, strict=True)
+                value, shown, saved = next(file for file in files if not departures.is_same(file[2], file[0]))
+            are_files = isinstance(value, dict) and isinstance(saved, dict)
+            is_in_place = are_files and value.get("path", "") == saved.get("path")
+            study_text = "that file with different content" if is_in_place else _format_value(saved)
+            yield Difference(options.stage, key, _format_value(shown), study_text)
 
 
 def _format_value(value: Any) -> str:
@@ -374,20 +341,25 @@ def _format_choices(question: Closed) -> str:
     )
 
 
-def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: bool) -> Iterator[str]:
-    """Yield the remedies for each kind of difference, a line each."""
-    yield "Make the recipe match the study, or make another study from it: `fcpair run RECIPE --study OTHER`."
-    yield "`fcpair recipe` prints the recipe that matches the study."
-    stages = {difference.stage for difference in differences}
+def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: bool) -> list[str]:
+    stages, policy = {difference.stage for difference in differences}, recipe.adjudicate or Adjudicate()
     first = next((name for name in build_progress.BUILDING if name in stages), "")
-    if first and not has_judgements:
-        yield f"`fcpair {first} --redo` repeats that stage and everything built on it."
-    if recipe.adjudicate and Adjudicate.stage in stages:
-        policy = recipe.adjudicate
-        yield f"`fcpair adjudicate --policy {policy.policy} --ties {policy.ties}` applies the recipe's policy."
-    if any(difference.key == "guidelines" for difference in differences):
-        yield "The lead's page changes the guidelines of a study."
-    if Plan.stage in stages:
-        yield "`fcpair plan --save` has written the overlap; give it under `[assign]`, or another that you want."
-    if "annotate" in stages:
-        yield "`--loosen` applies the recipe's looser limits."
+    remedies = (
+        (True, "Make the recipe match the study, or make another study from it: `fcpair run RECIPE --study OTHER`."),
+        (True, "`fcpair recipe` prints the recipe that matches the study."),
+        (first and not has_judgements, f"`fcpair {first} --redo` repeats that stage and everything built on it."),
+        (
+            recipe.adjudicate and Adjudicate.stage in stages,
+            f"`fcpair adjudicate --policy {policy.policy} --ties {policy.ties}` applies the recipe's policy.",
+        ),
+        (
+            any(difference.key == "guidelines" for difference in differences),
+            "The lead's page changes the guidelines of a study.",
+        ),
+        (
+            Plan.stage in stages,
+            "`fcpair plan --save` has written the overlap; give it under `[assign]`, or another that you want.",
+        ),
+        ("annotate" in stages, "`--loosen` applies the recipe's looser limits."),
+    )
+    return [remedy for is_meant, remedy in remedies if is_meant]

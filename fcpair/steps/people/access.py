@@ -18,8 +18,7 @@ from fcpair.params import Annotate
 from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Status, Visitor
 from fcpair.steps.base.context import StudyContext, lease_minutes, note_run
 from fcpair.steps.people import known_pairs, reassignment
-from fcpair.steps.people.people import enrol_people, find_person
-from fcpair.steps.people.terms import check_not_looser, loosened_limits
+from fcpair.steps.people.people import check_not_looser, enrol_people, find_person, loosened_limits
 from fcpair.store import Store, Tx, optouts, people
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
@@ -46,7 +45,7 @@ _SUBSCRIBER = 64  # bits of an IPv6 address that a subscriber is given; the rest
 
 
 class Access:
-    """Lets people in by their token, and remembers their terms. Tokens are kept as SHA-256 only."""
+    """Lets people in by their token, of which a SHA-256 alone is kept, and remembers their terms."""
 
     def __init__(self, study: StudyContext) -> None:
         self._store = study._store
@@ -65,27 +64,18 @@ class Access:
             return runs.secret(tx, "session_secret")
 
     def rotate_secret(self) -> RunRecord:
-        """Sign sessions with a new secret: every session ends at once, and so does what a copy of the file could sign.
-
-        Invite links hold. A server that runs notices at its next request.
-        """
+        """Sign sessions with a new secret: every session ends at a server's next request; invite links hold."""
         with self._store.write() as tx:
             people.renew_session_secret(tx)
             return note_run(tx, "people", {"rotate_secret": True}, {"people": len(people.ids_with_token(tx))})
 
     def end_session(self, person_id: int, session: str, lasts_s: float) -> None:
-        """End one session of a person, and every copy of its cookie; their others go on.
-
-        After `lasts_s` seconds it would be too old anyway.
-        """
+        """End one session of a person, and every copy of its cookie, which lasts for `lasts_s` seconds."""
         with self._store.write() as tx:
             people.end_session(tx, person_id, session, lasts_s)
 
     def add(self, names: list[str], role: Role) -> dict[str, str]:
-        """Add people in one role as `Study.add_people` does, and invite them: their tokens by name, shown this once.
-
-        All are added and invited, or none. Raises InputError where one of the names cannot be a pseudonym, or is taken.
-        """
+        """Add people as `Study.add_people` does, and invite them, or none; their tokens by name, shown this once."""
         with self._store.write() as tx:
             return _issue_tokens(tx, enrol_people(tx, names, role))
 
@@ -99,10 +89,7 @@ class Access:
             return {name: tokens[name] for name in roles}
 
     def invite(self, name: str) -> str:
-        """A new token for a person, shown this once; the one before and its sessions end.
-
-        Raises UnknownIdError where there is nobody of that name, StageError for who takes no further part, and models.
-        """
+        """A new token for a person, which ends the one before and its sessions; raises what `invite_all` does."""
         return self.invite_all([name])[name]
 
     def invite_all(
@@ -110,11 +97,8 @@ class Access:
     ) -> dict[str, str]:
         """New tokens for these people, or for everybody active who has none, by name; all of them, or none.
 
-        `keep` is called with the tokens before they hold: where it fails, the tokens before still do.
-
-        Raises:
-            UnknownIdError: there is nobody of one of the names.
-            StageError: one of them takes no further part or is a model, or there is nobody to invite.
+        `keep` is called with them before they hold: where it fails, the tokens before still do. Raises UnknownIdError
+        for an unknown name, StageError for who takes no further part, models, and where there is nobody to invite.
         """
         with self._store.write() as tx:
             if names is None:
@@ -140,10 +124,7 @@ class Access:
         return tokens
 
     def revoke(self, name: str) -> RunRecord:
-        """End a person's token and sessions. Their work stays as it is.
-
-        Raises UnknownIdError where there is nobody of that name, StageError where they have no token.
-        """
+        """End a person's token and sessions; UnknownIdError for an unknown name, StageError for who has no token."""
         with self._store.write() as tx:
             person = find_person(tx, name)
             if person.id not in people.ids_with_token(tx):
@@ -165,10 +146,7 @@ class Access:
         return visitor if visitor and hmac.compare_digest(visitor.key, token_hash) else None
 
     def by_id(self, person_id: int, session: str = "") -> Visitor | None:
-        """The person of a session; None when they can come in no more, or ended that one.
-
-        The caller compares `key` and `session_secret`.
-        """
+        """The person of a session, whose `key` and `session_secret` the caller compares; None when it or they ended."""
         with self._store.read() as tx:
             return people.visitor_by_id(tx, person_id, session)
 
@@ -176,7 +154,7 @@ class Access:
         """Reason for which the owner of a token was dismissed; None where they were not, or no reason was given."""
         token_hash = _hash_token(token)
         with self._store.read() as tx:
-            owners = [one for one, key in people.retired_keys(tx).items() if hmac.compare_digest(key, token_hash)]
+            owners = [id_ for id_, key in people.retired_keys(tx).items() if hmac.compare_digest(key, token_hash)]
             return _farewells(tx).get(str(owners[0])) if owners else None
 
     def farewell_of(self, person_id: int) -> tuple[str, str] | None:
@@ -188,8 +166,7 @@ class Access:
     def consent(self, person_id: int, demographics: dict[str, str], sentence: str = "") -> None:
         """Note that a person agreed to `sentence`, and what they chose to say about themselves.
 
-        The first consent stands until people are asked again (`Study.save_terms`); who consents again may say more, and
-        what they said and agreed to before is kept.
+        The first consent stands until people are asked again; what was agreed to and said before is kept.
         """
         with self._store.write() as tx:
             if people.is_asked_again(tx, person_id):
@@ -200,17 +177,16 @@ class Access:
 
     def terms(self) -> list[dict[str, Any]]:
         """On what terms people take part: `name`, `role`, `consented_at` (None: not yet), `consented_to` (the
-        sentence), `earlier_consents` (such times and sentences, before people were asked again), `demographics`
-        (answers by question), `opted_out` (topics by metadata column).
+        sentence), `earlier_consents` (times and sentences), `demographics` (by question), `opted_out` (topics by
+        metadata column).
         """
         with self._store.read() as tx:
             return people.terms(tx)
 
     def forget(self, name: str) -> RunRecord:
-        """Delete what a person said about themselves and texts of theirs that were refused.
+        """Delete what a person said about themselves, their refused texts, and once they are retired their opt-outs.
 
-        Once they are retired, what they opted out of goes too. Their answers stay, under their pseudonym. Raises
-        UnknownIdError when there is nobody of that name.
+        Their answers stay, under their pseudonym. Raises UnknownIdError when there is nobody of that name.
         """
         with self._store.write() as tx:
             people.forget(tx, find_person(tx, name).id)
@@ -236,10 +212,7 @@ class Access:
             people.change(tx, person_id, language=language)
 
     def topics(self, person_id: int, column: str, split: str = TOPIC_SPLIT) -> list[Topic]:
-        """Topics that a person may opt out of: those that a metadata column of the texts in the grid names.
-
-        `split` are the characters at which a value is split into topics; empty: each value is one.
-        """
+        """The topics of a metadata column that a person may opt out of; each character of `split` splits values."""
         with self._store.read() as tx:
             opt_outs = [
                 opt_out for opt_out in people.opt_outs(tx, person_id).get(person_id, ()) if opt_out.column == column
@@ -256,8 +229,8 @@ class Access:
             return list(loosened_limits(tx, annotate))
 
     def check_terms(self, annotate: Annotate, *, loosen: bool = False) -> None:
-        """Raise InputError where terms to serve on have an opt-out that no text of the grid has metadata for (there
-        may be no grid yet), or would loosen what holds in the study, unless that is meant (`loosen`).
+        """Raise InputError for an opt-out that no text of the grid, if there is one yet, has metadata for, or for terms
+        looser than the study's, unless that is meant (`loosen`).
         """
         with self._store.read() as tx:
             if not loosen:
@@ -273,10 +246,10 @@ class Access:
     ) -> RunRecord:
         """Spare a person the pairs whose texts name one of these topics; open ones go to others.
 
-        `chosen` is everything that the person opts out of among the `topics` of this column. What is omitted is opted
-        in again: what was taken back for it comes back in its place, whoever has answered it meanwhile, as somebody who
-        sees only what nobody else needed could tell control pairs by that. Only rounds that are closed stay so.
-        Raises InputError for a topic that no text of the grid names.
+        `chosen` is everything that the person opts out of among the `topics` of this column. What was taken back for a
+        topic that is omitted comes back in its place, whoever has answered it meanwhile, as somebody who sees only what
+        nobody else needed could tell control pairs by that. Raises InputError for a topic that no text of the grid
+        names.
         """
         with self._store.write() as tx:
             all_topics = optouts.topics(tx, column, split)
@@ -289,17 +262,30 @@ class Access:
             kept_opt_outs = (item.unlisted_part(all_topics) if item.column == column else item for item in old_opt_outs)
             new_opt_outs = [*kept_opt_outs, OptOut(column, split, tuple(sorted(set(chosen))))]
             people.change(tx, person_id, opted_out=optouts.to_stored(new_opt_outs))
-            n_returned = _return_opted_in(tx, person_id, new_opt_outs)
-            n_withdrawn = withdraw_opted_out(tx, [person_id])
+            by_round: dict[tuple[int, int], list[int]] = {}  # what was taken back for topics that count no more
+            for taken in optouts.taken_back(tx, person_id, new_opt_outs):
+                by_round.setdefault((taken.grid_id, taken.round_id), []).append(taken.id)
+            returned = []
+            for (grid_id, round_id), ids in by_round.items():
+                with grids.on_grid(tx, grid_id):
+                    round_ = rounds.by_id(tx, round_id)
+                    if lease_minutes(tx, round_) is not None:
+                        assignments.set_status(tx, ids, Status.WITHDRAWN)
+                    elif not known_pairs.is_closed_to(tx, round_, person_id):
+                        returned += ids
+            for assignment_id in returned:  # who has it open instead loses it
+                if not open_slots.reclaim_skipped(tx, assignment_id):
+                    open_slots.leave_slot(tx, assignment_id)
+            assignments.set_status(tx, returned, Status.OPEN)
+            counts = {"withdrawn": withdraw_opted_out(tx, [person_id]), "returned": len(returned)}
+            counts |= reassignment.reassign_everywhere(tx, seed)
             name = next(item.name for item in people.people(tx) if item.id == person_id)
-            counts = {"withdrawn": n_withdrawn, "returned": n_returned, **reassignment.reassign_everywhere(tx, seed)}
             return note_run(tx, "people", {"opt_out": name}, counts)
 
     def spare(self, *, seed: int = 0) -> None:
-        """Give to others what people have open though they opted out of it.
+        """Give to others what people have open though they opted out of it, as fcpair before 0.4 left it.
 
-        An fcpair before 0.4 left such pairs: it took `a,b` for another topic than `a`. Called wherever open pairs
-        are about to reach people; where there is nothing to do, nothing is written.
+        Called wherever open pairs are about to reach people; where there is nothing to do, nothing is written.
         """
         with self._store.read() as tx:
             due_ids = [
@@ -320,13 +306,11 @@ def save_farewell(tx: Tx, person_id: int, reason: str, run_id: int) -> None:
 
 
 def _farewells(tx: Tx) -> dict[str, str]:
-    """The reason for which people were dismissed, by their id."""
     with grids.on_first_grid(tx):
         return settings.of_stage(tx, _FAREWELL)
 
 
 def _issue_tokens(tx: Tx, invitees: Sequence[Person]) -> dict[str, str]:
-    """New tokens for these people, by name."""
     tokens = {person.name: secrets.token_urlsafe(TOKEN_BYTES) for person in invitees}
     for person in invitees:
         people.set_token(tx, person.id, _hash_token(tokens[person.name]))
@@ -340,40 +324,15 @@ def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:
     return sum(optouts.withdraw_about(tx, id_, opted_out[id_]) for id_ in person_ids if id_ in opted_out)
 
 
-def _return_opted_in(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
-    """Open again what was taken back from a person for topics that they opt out of no more; returns how much.
-
-    Who has it open instead loses it; where somebody has answered it, there will be one more answer. In open assignment
-    they may ask for it again; of a round that is closed to them nothing comes back.
-    """
-    by_round: dict[tuple[int, int], list[int]] = {}
-    for taken in optouts.taken_back(tx, person_id, opted_out):
-        by_round.setdefault((taken.grid_id, taken.round_id), []).append(taken.id)
-    returned = []
-    for (grid_id, round_id), ids in by_round.items():
-        with grids.on_grid(tx, grid_id):
-            round_ = rounds.by_id(tx, round_id)
-            if lease_minutes(tx, round_) is not None:
-                assignments.set_status(tx, ids, Status.WITHDRAWN)
-            elif not known_pairs.is_closed_to(tx, round_, person_id):
-                returned += ids
-    for assignment_id in returned:
-        if not open_slots.reclaim_skipped(tx, assignment_id):
-            open_slots.leave_slot(tx, assignment_id)
-    assignments.set_status(tx, returned, Status.OPEN)
-    return len(returned)
-
-
 def _hash_token(token: str) -> str:
-    """The token as it is kept. It is random and long, so that a plain hash suffices."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class LoginThrottle:
     """Attempts to come in that failed; right tokens never come here.
 
-    Where one cannot be counted, because somebody else writes for long, too many come at once or the disk is full, it
-    is refused as if there had been too many: else whoever brings that about could go on uncounted.
+    One that cannot be counted, as others write, too many come or the disk is full, is refused, or it would go
+    uncounted.
     """
 
     def __init__(self, store: Store, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -383,8 +342,7 @@ class LoginThrottle:
     def count_failure(self, address: str) -> None:
         """Count an attempt from an address that failed; one that is refused is not counted, and writes nothing.
 
-        Raises TooManyError when there were MAX_FAILURES from the address's neighbourhood, or MAX_FAILURES_IN_ALL from
-        everywhere, in the last WINDOW_S seconds, or where it cannot be counted now.
+        Raises TooManyError after MAX_FAILURES from its neighbourhood, or MAX_FAILURES_IN_ALL, in WINDOW_S seconds.
         """
         if not self._slots.acquire(blocking=False):
             raise TooManyError(RETRY_S)

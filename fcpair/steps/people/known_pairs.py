@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -18,10 +18,8 @@ from fcpair.known_pairs import PARAMS, Controls, KnownOptions, KnownPair, Qualif
 from fcpair.params import Assign
 from fcpair.records import Known, Round, RunRecord, Status
 from fcpair.stages.assignment.rounds import merge_controls, n_controls
-from fcpair.stages.questions import Closed
 from fcpair.stages.stats.intervals import wilson_intervals
-from fcpair.steps.base import init
-from fcpair.steps.base.answer_values import closed_question, form_of
+from fcpair.steps.base.answer_values import add_round, closed_question, form_of
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext, StudyContext, note_stage_run, options_as_done
 from fcpair.steps.base.keywords import REQUIRED, takes_params
@@ -46,12 +44,12 @@ def save_qualification(
     known_pairs: int | None = None,
     seed: int = 0,
 ) -> RunRecord:
-    """Set the known pairs that everybody answers before their shard; `assign` gives each person those that are not in
+    """Set the known pairs that everybody answers before their shard, which `assign` gives to those who have them not in
     it.
 
     Raises:
-        InputError: all that is wrong with the table, such as a pair that is not in the grid or has two answers, or a
-            pair that is a control; more `pairs` than it has.
+        InputError: all that is wrong with the table, such as a pair that is not in the grid, has two answers or is a
+            control; more `pairs` than it has.
         StageError: the grid has no pairs yet, they have been assigned, or its round is not one for known pairs.
     """
     return _save(grid, options)
@@ -67,7 +65,21 @@ def save_controls(
 
 def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
     with grid._store.write() as tx:
-        question = _check_settable(tx)
+        n_built, round_ = build_progress.n_built(tx), rounds.primary(tx)
+        if not n_built["pair"]:
+            raise StageError("the grid has no pairs yet; run `fcpair pair`, then set those that are known")
+        if n_built["assign"]:  # a calibration may come before or after
+            raise StageError(
+                "pairs have been assigned already, and known pairs are set before that; `fcpair pair --redo` takes the "
+                "assignment back as long as nobody has answered"
+            )
+        question, design = closed_question(form_of(round_.form)), round_.options
+        differs = design.shows_whole_rows or design.rests_on or design.batch or design.once_per_row
+        if question is None or differs or design.models or design.keeps_sources_together:
+            raise StageError(
+                f"round `{round_.name}` cannot have known pairs; they are for rounds in which people answer one closed "
+                "question on one pair after the other, without batches, an earlier round or one pair of each row"
+            )
         explained = isinstance(options, Qualification)
         items, lines = read_known_pairs(options.file, [choice.name for choice in question], explained=explained)
         digest = digester(tx)
@@ -111,27 +123,6 @@ def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
         run = note_stage_run(tx, options, {"pairs": len(known_pairs)})
         settings.save_settings(tx, KNOWN_PAIRS, {options.stage: known_pairs}, run.id)
         return run
-
-
-def _check_settable(tx: Tx) -> Closed:
-    """Return the question of the round that counts; raises StageError where known pairs cannot be set for it now."""
-    n_built = build_progress.n_built(tx)
-    if not n_built["pair"]:
-        raise StageError("the grid has no pairs yet; run `fcpair pair`, then set those that are known")
-    if n_built["assign"]:  # a calibration may come before or after
-        raise StageError(
-            "pairs have been assigned already, and known pairs are set before that; `fcpair pair --redo` takes the "
-            "assignment back as long as nobody has answered"
-        )
-    round_ = rounds.primary(tx)
-    question, options = closed_question(form_of(round_.form)), round_.options
-    differs = options.shows_whole_rows or options.rests_on or options.batch or options.once_per_row
-    if question is None or differs or options.models or options.keeps_sources_together:
-        raise StageError(
-            f"round `{round_.name}` cannot have known pairs; they are for rounds in which people answer one closed "
-            "question on one pair after the other, without batches, an earlier round or one pair of each row"
-        )
-    return question
 
 
 def known_pairs_of(tx: Tx, use: Known) -> list[KnownPair]:
@@ -190,11 +181,10 @@ def known_codes(tx: Tx, known_round: Round) -> dict[tuple[int, int], int]:
 
 
 def _score(answers: list[assignments.KnownAnswer], codes: Mapping[tuple[int, int], int]) -> KnownScore:
-    n_right = sum(
-        answer.code is not None and answer.code == codes.get((answer.row_id, answer.column_id)) for answer in answers
-    )
-    n_skipped = sum(answer.status == Status.SKIPPED for answer in answers)
-    return KnownScore(len(answers), sum(answer.status == Status.DONE for answer in answers), n_skipped, n_right)
+    pairs = ((answer.code, codes.get((answer.row_id, answer.column_id))) for answer in answers)
+    n_right = sum(code is not None and code == right for code, right in pairs)
+    n_done, n_skipped = (sum(each.status == status for each in answers) for status in (Status.DONE, Status.SKIPPED))
+    return KnownScore(len(answers), n_done, n_skipped, n_right)
 
 
 def score_of(tx: Tx, known_round: Round, person_id: int) -> KnownScore:
@@ -228,18 +218,15 @@ def is_closed_to(tx: Tx, round_: Round, person_id: int) -> bool:
 
 def standings(tx: Tx, qualification: Round) -> dict[int, Standing]:
     """Standing of everybody who has something in a qualification of the grid, by person."""
-    codes = known_codes(tx, qualification)
-    return {
-        person_id: _standing(tx, person_id, _score(answers, codes))
-        for person_id, answers in _answers_by_person(tx, qualification).items()
-    }
+    codes, answers_by_person = known_codes(tx, qualification), _answers_by_person(tx, qualification)
+    return {id_: _standing(tx, id_, _score(answers, codes)) for id_, answers in answers_by_person.items()}
 
 
 def _answers_by_person(tx: Tx, known_round: Round) -> dict[int, list[assignments.KnownAnswer]]:
-    answers_by_person: dict[int, list[assignments.KnownAnswer]] = {}
+    by_person = defaultdict[int, list[assignments.KnownAnswer]](list)
     for answer in assignments.known_answers(tx, known_round):
-        answers_by_person.setdefault(answer.person_id, []).append(answer)
-    return answers_by_person
+        by_person[answer.person_id].append(answer)
+    return by_person
 
 
 def _standing(tx: Tx, person_id: int, score: KnownScore) -> Standing:
@@ -255,8 +242,7 @@ def known_scores(grid: GridContext) -> list[dict[str, Any]]:
     """Everybody's right answers to known pairs of a grid, by use and in the order in which people came.
 
     Keys: `name`, `retired`, `use` (qualification, controls), `assigned`, `answered`, `skipped`, `right`, `share` of the
-    answers (None where there is none), `low` and `high` (Wilson's interval at 95 %), and `standing` in a qualification:
-    open, passed, waits or let on; empty for controls.
+    answers (or None), `low` and `high` (Wilson's interval at 95 %), and `standing` in a qualification, else empty.
     """
     with grid._store.read() as tx:
         return list(scores(tx))
@@ -283,26 +269,22 @@ Share = tuple[int, int, Ints]
 
 
 def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: bool | None = None) -> dict[str, int]:
-    """Give everybody the known pairs that they should have beside their shard in a round; returns how many, by use.
+    """Give everybody the known pairs, none of their shard, that they should have in a round; returns how many, by use.
 
-    Nobody is given a pair of their shard, so that no answer that counts depends on any of this. Where the round shows
-    one row after the other (`by_row`), so come control pairs. Raises InputError where somebody cannot have enough, if
-    `strict`; else they get what there is.
+    Control pairs come row after row where the round does (`by_row`). Where somebody cannot have enough they get what
+    there is; raises InputError if `strict`.
     """
     if not round_.counts or not has_known_pairs(tx):
         return {}
-    loads = assignments.n_active_by_person(tx, round_)
-    if not loads:
-        return {}
+    loads, counts = assignments.n_active_by_person(tx, round_), dict[str, int]()
     if by_row is None:
         by_row = options_as_done(tx, Assign).order == "hs"
-    counts = {}
-    for use in Known:
+    for use in Known if loads else ():
         if known_pairs_of(tx, use):
             # nobody can call a round so
             if not any(earlier.options.known == use for earlier in rounds.of_known_pairs(tx, round_)):
                 options = replace(round_.options, known=str(use), known_for=round_.name)
-                init.add_round(tx, round_.grid_id, f"known:{use}", round_.role, form_of(round_.form), options=options)
+                add_round(tx, round_.grid_id, f"known:{use}", round_.role, form_of(round_.form), options=options)
             known_round = next(earlier for earlier in rounds.of_known_pairs(tx, round_) if earlier.options.known == use)
             shares = _shares(tx, round_, known_round, loads, strict=strict)
             counts[str(use)] = sum(_give(tx, round_, known_round, share, by_row=by_row) for share in shares)
@@ -310,7 +292,7 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
 
 
 def replace_skipped(tx: Tx, qualification: Round, n_skipped: Mapping[int, int]) -> int:
-    """Replace known pairs that people have skipped, so that a skip neither helps nor costs them; returns how many."""
+    """Replace known pairs that people have skipped, which neither helps nor costs them; returns how many."""
     round_ = rounds.by_name(tx, qualification.options.known_for)
     candidates = [candidate for candidate in open_slots.candidates(tx, round_.role) if candidate.id in n_skipped]
     free_cells = _free_cells(tx, round_, Known.QUALIFICATION, candidates)
@@ -324,8 +306,7 @@ def assign_everywhere(tx: Tx) -> dict[str, int]:
     """Do so in every grid, as when somebody has come or taken work over."""
     counts = Counter[str]()
     for _ in grids.for_each_grid(tx):
-        if has_known_pairs(tx):
-            counts.update(assign_known_pairs(tx, rounds.primary(tx)))
+        counts.update(assign_known_pairs(tx, rounds.primary(tx)))
     return {name: n for name, n in counts.items() if n}
 
 
@@ -367,7 +348,6 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
 
 
 def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[open_slots.Candidate]) -> list[Ints]:
-    """The known cells that each of these people can be given; what they discussed in a calibration is no test."""
     located = assignments.known_cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
     cell_ids = np.array(sorted(located.values()), np.int64)
     barred = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_)
@@ -375,14 +355,12 @@ def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[open_slo
     for earlier_round in (*rounds.of_known_pairs(tx, round_), *rounds.calibration_rounds(tx)):
         given = assignments.ever_assigned(tx, earlier_round, person_ids)
         given = given[np.isin(given[:, 0], cell_ids)]
-        barred[
-            np.searchsorted(cell_ids, given[:, 0]), [person_ids.index(person_id) for person_id in given[:, 1].tolist()]
-        ] = True
+        columns = [person_ids.index(person_id) for person_id in given[:, 1].tolist()]
+        barred[np.searchsorted(cell_ids, given[:, 0]), columns] = True
     return [cell_ids[~barred[:, column]] for column in range(len(candidates))]
 
 
 def _give(tx: Tx, round_: Round, known_round: Round, share: Share, *, by_row: bool) -> int:
-    """Give somebody known pairs, as many as are wanted and there are; returns how many."""
     person_id, wanted, free_cells = share
     n = min(wanted, len(free_cells))
     if not n:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,30 +28,23 @@ from fcpair.store.oversight import settings
 MAX_PAIRS_BY_ID = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
 
 
-@dataclass(frozen=True)
-class Handover:
+class Handover(NamedTuple):
     """Slots by who takes them over, as rows of `fill_slots`; those `vacant`; those `freed` for whoever asks."""
 
     rows: list[dict[str, Any]]
     vacant: int
     freed: list[tuple[Round, list[Slot]]]
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of slots that found somebody, of those that did not, and of free ones where there are any."""
-        counts = {"reassigned": len(self.rows), "vacant": self.vacant}
-        n_freed = sum(len(slots) for _, slots in self.freed)
-        return counts | ({"free": n_freed} if n_freed else {})
-
 
 def reassign(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> dict[str, int]:
     """Give slots that were skipped or withdrawn, all or one, to others, or `to` one person; returns how many."""
-    handover = plan_handover(tx, seed, to=to, slot=slot)
-    open_slots.fill_slots(tx, handover.rows)
+    rows, n_vacant, freed = plan_handover(tx, seed, to=to, slot=slot)
+    open_slots.fill_slots(tx, rows)
     merge_doubled_controls(tx)
-    for round_, freed_slots in handover.freed:
-        open_slots.add(tx, round_, [(one.cell_id, one.id) for one in freed_slots])
-    return handover.counts
+    for round_, slots in freed:
+        open_slots.add(tx, round_, [(freed_slot.cell_id, freed_slot.id) for freed_slot in slots])
+    n_freed = sum(len(slots) for _, slots in freed)
+    return {"reassigned": len(rows), "vacant": n_vacant} | ({"free": n_freed} if n_freed else {})
 
 
 def pass_on_skipped(tx: Tx, assignment_id: int, *, is_control: bool) -> None:
@@ -80,7 +72,6 @@ def reassign_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[
 
 
 def _assign_newcomers(tx: Tx, round_: Round) -> int:
-    """Deal a round that everybody answers to those who have come since it was dealt; returns how many cells."""
     cell_id = np.array(assignments.assigned_cells(tx, round_), np.int64)
     candidates = open_slots.candidates(tx, round_.role)
     ids_assigned = set(assignments.ever_assigned(tx, round_, [entry.id for entry in candidates])[:, 1].tolist())
@@ -155,8 +146,8 @@ def assignment_rows_at_end(tx: Tx, taken_slots: Sequence[tuple[Slot, int]], roun
     rows = []
     for slot, person_id in taken_slots:
         positions[person_id] += 1
-        row = {"cell_id": slot.cell_id, "person_id": person_id, "round_id": slot.round_id, "replaces": slot.id}
-        rows.append({**row, "position": positions[person_id]})
+        place = {"person_id": person_id, "position": positions[person_id]}
+        rows.append({"cell_id": slot.cell_id, "round_id": slot.round_id, "replaces": slot.id, **place})
     return rows
 
 
@@ -172,9 +163,8 @@ def assign_missing(tx: Tx, pairs: pd.DataFrame, round_: Round) -> None:
 
 def loads(candidates: Sequence[Candidate]) -> Ints:
     """Number of pairs that each of these people has done or has open, shape `(n_people,)`."""
-    return np.array(
-        [candidate.load for candidate in candidates], np.int64
-    )  # of open ones alone, the quick would have least
+    # Of open ones alone, the quick would have least.
+    return np.array([candidate.load for candidate in candidates], np.int64)
 
 
 def ineligibility_matrix(
@@ -188,9 +178,9 @@ def ineligibility_matrix(
 ) -> Bools:
     """Mark who may not get which pair in a round, shape `(n_slots, n_people)`.
 
-    Before the first assignment of a round (`first_assignment`) nobody has anything in it, and what people have opted
-    out of is assigned, and then taken back. Who asks for work (`on_request`) is offered nothing that they have had in
-    the round, but may be given again what they had and lost before they answered.
+    Before the `first_assignment` nobody has anything in it, and what people opted out of is assigned, and then taken
+    back. Who asks for work (`on_request`) is offered nothing that they have had in the round, but for what they lost
+    before they answered.
     """
     pairs, row = np.unique(cell_id, return_inverse=True)
     matrix = np.zeros((len(pairs), len(candidates)), np.bool_)
@@ -198,7 +188,13 @@ def ineligibility_matrix(
     pair_ids, person_ids = pairs.tolist(), list(column_by_person)
     related_rounds: list[Round] = []  # in which nobody may have a pair who gets it in this one
     for other in rounds.of_grid(tx):
-        if other.id == round_.id or _is_about(other, round_) or _is_about(round_, other):
+        is_about = (
+            (later.checks is not None and earlier.options.calibrates)
+            or later.checks == earlier.id
+            or (later.options.rests_on == earlier.name and later.options.excludes_earlier_answerers)
+            for later, earlier in ((other, round_), (round_, other))
+        )
+        if other.id == round_.id or any(is_about):
             # who has qualified on a pair has been told what is right there
             related_rounds += [other, *rounds.of_known_pairs(tx, other, Known.QUALIFICATION)]
     if first_assignment or on_request:
@@ -216,7 +212,11 @@ def ineligibility_matrix(
     if (passed := who_passed(tx, round_)) is not None:
         matrix |= np.array([entry.id not in passed for entry in candidates], np.bool_)
     if round_.options.once_per_row and not first_assignment:
-        matrix |= _row_holders(tx, pairs, person_ids, round_)
+        given = assignments.ever_assigned(tx, round_, person_ids)
+        rows, row_index = np.unique(cells.row_numbers(tx, np.concatenate([pairs, given[:, 0]])), return_inverse=True)
+        has_row = np.zeros((len(rows), len(person_ids)), np.bool_)
+        has_row[row_index[len(pairs) :], [column_by_person[person_id] for person_id in given[:, 1].tolist()]] = True
+        matrix |= has_row[row_index[: len(pairs)]]
     if round_.options.author:
         name_by_id = {person.id: person.name for person in people.people(tx)}
         matrix |= authorship_matrix(tx, pair_ids, [name_by_id[candidate.id] for candidate in candidates], round_)
@@ -236,28 +236,8 @@ def authorship_matrix(tx: Tx, cell_ids: list[int], names: Sequence[str], round_:
     return np.array(is_author, np.bool_).reshape(len(cell_ids), len(names))
 
 
-def _is_about(later: Round, earlier: Round) -> bool:
-    """Return whether a round is about what was said in an earlier one, so that other people are to answer it."""
-    if later.checks is not None and earlier.options.calibrates:
-        return True
-    return later.checks == earlier.id or (
-        later.options.rests_on == earlier.name and later.options.excludes_earlier_answerers
-    )
-
-
-def _row_holders(tx: Tx, pairs: Ints, person_ids: list[int], round_: Round) -> Bools:
-    """Mark which of these people were given a cell in the row of each of these pairs, shape `(n_pairs, n_people)`."""
-    assigned_cells = assignments.ever_assigned(tx, round_, person_ids)
-    row = cells.row_numbers(tx, np.concatenate([pairs, assigned_cells[:, 0]]))
-    rows, row_index = np.unique(row, return_inverse=True)
-    has = np.zeros((len(rows), len(person_ids)), np.bool_)
-    column_by_person = {person_id: column for column, person_id in enumerate(person_ids)}
-    has[row_index[len(pairs) :], [column_by_person[person_id] for person_id in assigned_cells[:, 1].tolist()]] = True
-    return has[row_index[: len(pairs)]]
-
-
 def _results_by_person(tx: Tx, round_: Round) -> dict[int, dict[str, int]]:
-    """Results of everybody who wrote in the pilot that a round asks for, by id; empty where it asks for none.
+    """Results of everybody who wrote in the pilot that a round asks for, by id; none where it asks for none.
 
     A text is good where more of its definite judgements are positive than not.
     """
@@ -272,7 +252,7 @@ def _results_by_person(tx: Tx, round_: Round) -> dict[int, dict[str, int]]:
                 "can pass there"
             )
         weight_by_code = {code: 1 if code in question.positive else -1 for code in question.definite}
-        votes: dict[int, int] = {}
+        votes = dict[int, int]()
         labels = judgements.label_arrays(tx, "hs_id", "code", of=judging_round)
         for text_id, code in zip(labels["hs_id"].tolist(), labels["code"].tolist(), strict=True):
             votes[text_id] = votes.get(text_id, 0) + weight_by_code.get(code, 0)
@@ -302,24 +282,24 @@ class Pilot(NamedTuple):
 def list_pilots(grid: GridContext) -> list[Pilot]:
     """List the pilots that rounds of a grid ask for."""
     with grid._store.read() as tx:
-        options_by_round = {round_.name: round_.options for round_ in rounds.answer_rounds(tx)}
+        all_rounds = rounds.answer_rounds(tx)
     return [
-        Pilot(name, option.passed, option.pass_at or 0) for name, option in options_by_round.items() if option.passed
+        Pilot(round_.name, round_.options.passed, round_.options.pass_at or 0)
+        for round_ in all_rounds
+        if round_.options.passed
     ]
 
 
 def pilot_results(grid: GridContext, round: str | None = None) -> list[dict[str, Any]]:
-    """Results of everybody in the pilot that a round asks for, by person; without `round`, the one that counts.
+    """Results of everybody in the pilot of a round: `name`, `good` texts, `judged`, `wrote`, `passed`.
 
-    Keys: `name`, `good` (texts with more positive than other judgements), `judged`, `wrote` and `passed`. Raises
-    UnknownIdError for no such round, StageError where the round asks for no pilot, or nobody has written in it yet.
+    Raises UnknownIdError for no such round, StageError where it asks for no pilot, or nobody has written in it yet.
     """
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
         if not round_.options.passed:
             raise StageError(f"round `{round_.name}` asks for no pilot; name one that has `passed` with `--round`")
-        names = {entry.id: entry.name for entry in people.people(tx)}
-        results = _results_by_person(tx, round_)
+        names, results = {entry.id: entry.name for entry in people.people(tx)}, _results_by_person(tx, round_)
         rows: list[dict[str, Any]] = [{"name": names[id_], **result} for id_, result in results.items()]
     if not rows:
         raise StageError(f"nobody has written in the pilot of round `{round_.name}` yet")

@@ -63,10 +63,9 @@ def run_evaluation(
 ) -> Outcome:
     """Evaluate retrieval systems on the tiers, write runs and figures where asked, and note what was found.
 
-    `functions` are systems of your own by their names, beside `systems`: each is called with the text of an HS and with
-    those of the pool, and returns the latter best first, all or some. The run keeps their names.
-    `runs` and `figures` are folders for TREC runs and for pictures (SVG, PDF and PNG), which are drawn in
-    `figure_style`; without one, as wide as a page, with their captions in them.
+    `functions` are systems of your own by their names: each is called with the text of an HS and with those of the
+    pool, and returns the latter best first, all or some. `runs` and `figures` are folders for TREC runs and for
+    pictures (SVG, PDF, PNG) in `figure_style`; without one, as wide as a page, with their captions.
 
     Raises:
         InputError: no system, an empty tier, a pool that cannot be used, a run that cannot be read.
@@ -190,8 +189,7 @@ def _tier_labels(
             tier=rule.tier,
         )
     rows, columns = (pd.Index(ids).get_indexer(pd.Index(pairs[side])) for side, ids in (("hs_id", hs), ("cn_id", pool)))
-    positive = pairs["final"].isin(tiers.question.positive).to_numpy()
-    is_inside = columns >= 0
+    positive, is_inside = pairs["final"].isin(tiers.question.positive).to_numpy(), columns >= 0
     is_missing = positive & ~is_inside
     if is_missing.any():  # which no system could then find
         n, ids = int(is_missing.sum()), sorted(set(pairs["cn_id"][is_missing].tolist()))
@@ -201,12 +199,12 @@ def _tier_labels(
         )
     if not is_inside.any():
         raise InputError(f"no pair of {rule.tier} has its CN in the pool {pool_name}")
-    labels = np.full((len(hs), len(pool)), UNJUDGED, np.int8)
-    labels[rows[is_inside], columns[is_inside]] = np.where(positive[is_inside], POSITIVE, NEGATIVE)
+    labels, cells_inside = np.full((len(hs), len(pool)), UNJUDGED, np.int8), (rows[is_inside], columns[is_inside])
+    labels[cells_inside] = np.where(positive[is_inside], POSITIVE, NEGATIVE)
     grades = None
     if by_label := grades_of(tiers.question):
         values = np.zeros(labels.shape, np.int64)
-        values[rows[is_inside], columns[is_inside]] = pairs["final"][is_inside].map(by_label)
+        values[cells_inside] = pairs["final"][is_inside].map(by_label)
         grades = Grades(values, np.array(sorted({*by_label.values()} - {0})))
     return TierLabels(rule.tier, str(rule), labels, np.isin(np.arange(len(hs)), rows), int((~is_inside).sum()), grades)
 
@@ -233,11 +231,9 @@ def plan_power(
 ) -> PowerPlan:
     """Plan how many HS tell two systems apart by their NDCG@10, as often as wished.
 
-    The standard deviation of the difference over HS is `sd`, or that of the `systems` (else of those that the study
-    evaluates) on its largest tier; of more than two systems it is the greatest, and all pairs count as comparisons.
-
-    Raises:
-        InputError: there are fewer than two systems, they score alike, or no study finds the difference.
+    The standard deviation of the difference is `sd`, or the greatest of the `systems` (else of those that the study
+    evaluates) on its largest tier, all pairs of which are comparisons. Raises InputError for fewer than two systems,
+    two that score alike, or a difference that no study finds.
     """
     options = options or Power()
     if options.sd is not None:

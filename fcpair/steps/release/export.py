@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -36,17 +35,10 @@ from fcpair.stages.adjudication.partition import find_rule, tier_rules
 from fcpair.steps.answers.answer_tables import ROW, decisions_table, rows_table
 from fcpair.steps.answers.curation import written_table
 from fcpair.steps.assignment.validate import look_again_notes
-from fcpair.steps.base.context import (
-    GridContext,
-    load_sample_size,
-    need_labels,
-    note_run,
-    options_as_done,
-    rules_of,
-    scheme_of,
-)
+from fcpair.steps.base import context
+from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.release.partition import empty_tier_message, load_tier, pool_ids, tiers_of
+from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -70,10 +62,9 @@ NO_CORPUS = """this study has no corpus: its texts came with the labels. This ma
 class Exports:
     """Writes what a study holds for the tools that people have: every file and folder whole, or not at all.
 
-    Each method leaves a run that says what was written, and returns it. A tier is one of `Tier`, or a name, such as
-    "gold" or one of the study's own. All raise StageError when the study has no labels, and InputError when there
-    is no such tier, it or the pool is empty, or the place cannot be written to: a file may be replaced, a folder that
-    holds something may not. Of the options, each reads what `files.release.exports.EXPORTS` names.
+    Each method returns the run that it leaves. A tier is one of `Tier`, or a name. All raise StageError when the study
+    has no labels, and InputError for an unknown or empty tier, an empty pool, or a place that cannot be written to, as
+    a folder that holds something. `files.release.exports.EXPORTS` names the options that each reads.
     """
 
     def __init__(self, grid: GridContext) -> None:
@@ -91,9 +82,7 @@ class Exports:
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `grades`."""
         with self._grid._store.read() as tx:
-            derived = _TierExport(self._grid, tx, tier)
-            graded_pairs, _, counts = _grade_pairs(tx, derived, options)
-        params = derived.params("qrels", options)
+            graded_pairs, _, params, counts = _load_grades(self._grid, tx, "qrels", tier, options)
         return _write(self._grid, path, {"": qrels_text(graded_pairs)}, params, counts)
 
     @takes_params
@@ -109,28 +98,24 @@ class Exports:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            derived = _TierExport(self._grid, tx, tier)
-            graded_pairs, cns, counts = _grade_pairs(tx, derived, options)
+            graded_pairs, cns, params, counts = _load_grades(self._grid, tx, "beir", tier, options)
             files = beir_files(graded_pairs, texts.bodies(tx, grids.side_kinds(tx)), cns)
-        params = derived.params("beir", options)
         return _write(self._grid, folder, files, params, {"corpus": len(cns), **counts})
 
     def hf(self, folder: str | Path) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `hf_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            rules, study_facts = rules_of(self._grid, tx), runs.study_facts(tx)
+            rules, study_facts = context.rules_of(self._grid, tx), runs.study_facts(tx)
             facts = CardFacts(
-                study_facts["title"],
-                study_facts["hs_name"],
-                study_facts["cn_name"],
-                scheme_of(tx),
+                *(study_facts[name] for name in ("title", "hs_name", "cn_name")),
+                context.scheme_of(tx),
                 tier_rules(rules),
                 simulated_note(judgements.n_by_origin(tx)),
                 version("fcpair"),
-                options_as_done(tx, Pair).keep_known,
+                context.options_as_done(tx, Pair).keep_known,
                 look_again_notes(tx),
-                load_sample_size(tx),
+                context.load_sample_size(tx),
             )
             rows_by_tier = {rule.tier: load_tier(tx, rules, rule.tier)[0] for rule in facts.rules}
         if rows_by_tier[Tier.BRONZE.label].empty:
@@ -154,12 +139,12 @@ class Exports:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `training_sets`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            derived = _TierExport(self._grid, tx, tier)
+            tiers, pairs, params = _load_tier(self._grid, tx, kind, tier, options)
             bodies = texts.bodies(tx, grids.side_kinds(tx))
-        pairs = derived.pairs.assign(appropriate=derived.pairs["final"].isin(derived.tiers.question.positive))
+        pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.question.positive))
         sets = training_sets(kind, pairs, bodies, options)
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
-        return _write(self._grid, folder, files, derived.params(kind, options), sets.counts)
+        return _write(self._grid, folder, files, params, sets.counts)
 
     @takes_params
     def corpus(
@@ -170,10 +155,7 @@ class Exports:
         *,
         pool: str = "judged",
     ) -> RunRecord:
-        """Write the corpus, less the HS of a tier and the CNs of the pool, with ids (`remaining_rows`).
-
-        Without a tier all of it is written, which needs no labels. Raises StageError also when the study has no corpus.
-        """
+        """Write the corpus, less the HS of a tier and the CNs of the pool, with ids; StageError where there is none."""
         check_suffix(path)
         if without is None and options.pool != Export.pool:
             raise InputError(
@@ -185,18 +167,16 @@ class Exports:
                 no_corpus = say("there is no corpus yet; run `fcpair import`")
                 raise StageError(NO_CORPUS if judgements.is_answered(tx) else no_corpus)
             if without is not None:
-                derived = _TierExport(self._grid, tx, without)
-                hs_ids = set(derived.pairs["hs_id"].tolist())
-                cn_ids = set(pool_ids(tx, derived.tiers, options.pool))
+                tiers, pairs, params = _load_tier(self._grid, tx, "corpus", without, options)
+                hs_ids, cn_ids = set(pairs["hs_id"].tolist()), set(pool_ids(tx, tiers, options.pool))
         if without is None:
             return _write(self._grid, path, {"": remaining_rows(rows, (), ())}, {"kind": "corpus"}, {"rows": len(rows)})
         rows_left = remaining_rows(rows, hs_ids, cn_ids)
         if rows_left.empty:
-            raise InputError(
-                f"every row of the corpus has an HS of {derived.tier} or a CN of the pool `{options.pool}`"
-            )
+            tier = params["without"]
+            raise InputError(f"every row of the corpus has an HS of {tier} or a CN of the pool `{options.pool}`")
         counts = {"rows": len(rows_left), "of": len(rows), "without_hs": len(hs_ids), "without_cn": len(cn_ids)}
-        return _write(self._grid, path, {"": rows_left}, derived.params("corpus", options), counts)
+        return _write(self._grid, path, {"": rows_left}, params, counts)
 
     @takes_params
     def texts(
@@ -211,9 +191,9 @@ class Exports:
     ) -> RunRecord:
         """Write what was written in a round, the one that counts if none is named, in a layout of `writings.py`.
 
-        `training` and `hf` make a folder, whose two sides share no row of the grid, and have types as evenly as that
-        allows. `templates` are texts that are templates of items; InputError says what is wrong with them, by cell.
-        Raises StageError also where no text is or was written.
+        `training` and `hf` make a folder, whose two sides share no row, and have types as evenly as that allows;
+        `templates` are templates of items, InputError says what is wrong with them. Raises StageError also where no
+        text was written.
         """
         if layout in FOLDERS:
             check_new_folder(path)
@@ -233,34 +213,28 @@ class Exports:
             files = hf_text_files(rows, is_test, **card) if layout == "hf" else split_files(rows, is_test)
             return _write(self._grid, path, files, params, {**counts, "test": int(is_test.sum())})
         if row_table is not None:
-            rows = _build_templates(rows, row_table, round or "that counts")
+            from fcpair.files.surveys.templates import templates_from_texts
+
+            row_metadata = row_table.drop_duplicates(ROW).set_index(ROW).reindex(rows["hs"]).reset_index(drop=True)
+            texts = pd.DataFrame(
+                {"text": rows["cn"], "cell": rows["cell"], "author": rows["by"], "statement": rows["hs"]}
+            )
+            texts["id"] = rows["cell"].astype(str) + "-" + rows["by"]
+            for key, column in (("category", "category"), ("stereotyped", "group")):
+                texts[key] = row_metadata[column] if column in row_metadata.columns else ""
+            rows = templates_from_texts(texts, f"round {round or 'that counts'}, cell")
         if layout == "crowdcounter":
             return _write(self._grid, path, {"": crowdcounter_json(rows)}, params, counts)
         check_suffix(path)
         return _write(self._grid, path, {"": parscn_table(rows) if layout == "parscn" else rows}, params, counts)
 
     def decisions(self, path: str | Path) -> RunRecord:
-        """Write what was decided, cell by cell, as `answer_tables.decisions_table` has it.
-
-        `Grid.import_outcomes` reads it back, and of a grid of items `fcpair bias score --reader items` scores it.
-        """
+        """Write what was decided, cell by cell; `Grid.import_outcomes` and `bias score --reader items` read it."""
         check_suffix(path)
         with self._grid._store.read() as tx:
             rows = decisions_table(tx, self._grid.grid.name)
         by_rule = {str(rule): int(n) for rule, n in rows["rule"].value_counts(sort=False).items()}
         return _write(self._grid, path, {"": rows}, {"kind": "decisions"}, {"decisions": len(rows), "by_rule": by_rule})
-
-
-def _build_templates(rows: pd.DataFrame, row_table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Texts as templates; one that does not say what it is about takes it from its row, and its id from its cell."""
-    from fcpair.files.surveys.templates import templates_from_texts
-
-    row_metadata = row_table.drop_duplicates(ROW).set_index(ROW).reindex(rows["hs"]).reset_index(drop=True)
-    texts = pd.DataFrame({"text": rows["cn"], "cell": rows["cell"], "author": rows["by"], "statement": rows["hs"]})
-    texts["id"] = rows["cell"].astype(str) + "-" + rows["by"]
-    for key, column in (("category", "category"), ("stereotyped", "group")):
-        texts[key] = row_metadata[column] if column in row_metadata.columns else ""
-    return templates_from_texts(texts, f"round {name}, cell")
 
 
 def _test_side(rows: pd.DataFrame, options: Export) -> NDArray[np.bool_]:
@@ -271,44 +245,38 @@ def _test_side(rows: pd.DataFrame, options: Export) -> NDArray[np.bool_]:
     return np.asarray(stratify(groups, types, shares, options.seed).side == 1)
 
 
-class _TierExport:
-    """The `tier` of a name, with the `tiers` of the grid; raises StageError where there are no labels."""
-
-    def __init__(self, grid: GridContext, tx: Tx, tier: Tier | str) -> None:
-        self._rules = rules_of(grid, tx)
-        self.tier = find_rule(tier_rules(self._rules), tier).tier
-        need_labels(tx, Export.stage)
-        self.tiers = tiers_of(tx, self._rules)
-
-    @cached_property
-    def pairs(self) -> pd.DataFrame:
-        """Its pairs; raises InputError where it has none."""
-        pairs = self.tiers.in_tier(self.tier)
-        if pairs.empty:
-            raise InputError(empty_tier_message(self.tier))
-        return pairs
-
-    def params(self, kind: str, options: Export) -> dict[str, Any]:
-        """The parameters that this kind of export rests on, as its run has them."""
-        tier, read = "without" if kind == "corpus" else "tier", EXPORTS[kind].params
-        return {"kind": kind, tier: self.tier, **{name: getattr(options, name) for name in read}, **self._rules.noted}
+def _load_tier(
+    grid: GridContext, tx: Tx, kind: str, tier: Tier | str, options: Export
+) -> tuple[TierTable, pd.DataFrame, dict[str, Any]]:
+    """The tiers, the pairs of one, and the parameters that this kind of export rests on, as its run has them."""
+    rules = context.rules_of(grid, tx)
+    name = find_rule(tier_rules(rules), tier).tier
+    context.need_labels(tx, Export.stage)
+    tiers = tiers_of(tx, rules)
+    pairs = tiers.in_tier(name)
+    if pairs.empty:
+        raise InputError(empty_tier_message(name))
+    params = {name: getattr(options, name) for name in EXPORTS[kind].params}
+    return tiers, pairs, {"kind": kind, "without" if kind == "corpus" else "tier": name, **params, **rules.noted}
 
 
-def _grade_pairs(tx: Tx, derived: _TierExport, options: Export) -> tuple[pd.DataFrame, list[int], dict[str, Any]]:
-    """The graded pairs of a tier, the CNs of the pool, and what the run counts."""
-    pairs, tiers = derived.pairs, derived.tiers
+def _load_grades(
+    grid: GridContext, tx: Tx, kind: str, tier: Tier | str, options: Export
+) -> tuple[pd.DataFrame, list[int], dict[str, Any], dict[str, Any]]:
+    """The graded pairs of a tier, the CNs of the pool, and the parameters and counts of the run."""
+    tiers, pairs, params = _load_tier(grid, tx, kind, tier, options)
     cns = pool_ids(tx, tiers, options.pool)
     graded_pairs = grades(pairs, tiers.question, cns, binary=options.binary)
     if graded_pairs.empty:
-        raise InputError(f"no pair of {derived.tier} has a CN of the pool `{options.pool}`, so nothing was written")
-    n_by_grade = graded_pairs["grade"].value_counts().sort_index()
+        raise InputError(f"no pair of {params['tier']} has a CN of the pool `{options.pool}`, so nothing was written")
+    n_by_grade = graded_pairs["grade"].value_counts().sort_index().to_dict()
     counts = {
         "pairs": len(graded_pairs),
         "hs": graded_pairs["hs_id"].nunique(),
         "cn": graded_pairs["cn_id"].nunique(),
-        "grades": {str(grade): n for grade, n in n_by_grade.to_dict().items()},
+        "grades": {str(grade): n for grade, n in n_by_grade.items()},
     }
-    return graded_pairs, cns, counts
+    return graded_pairs, cns, params, counts
 
 
 def _write(
@@ -329,4 +297,4 @@ def _write(
             else:
                 write_table(content, place)
         digest = {} if is_folder else {"sha256": hashlib.sha256(temporary.read_bytes()).hexdigest()}
-        return note_run(tx, Export.stage, {**params, "out": str(path)}, {**counts, **digest})
+        return context.note_run(tx, Export.stage, {**params, "out": str(path)}, {**counts, **digest})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from fcpair.files.tables.tabular import check_suffix, plain_rows, write_table
 from fcpair.lazy import pd
 from fcpair.notebook import Result
 from fcpair.params import POOLS, DiamondRule, Partition
-from fcpair.records import TIERS, UNDECIDED, Origin, Round, Rule, RunRecord, Tier
+from fcpair.records import TIERS, UNDECIDED, Origin, Rule, RunRecord, Tier
 from fcpair.sentences import mark, say
 from fcpair.stages.adjudication.adjudicate import combine_verdicts, tally
 from fcpair.stages.adjudication.partition import (
@@ -44,18 +44,9 @@ from fcpair.stages.adjudication.partition import (
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import VERDICT, check_own_tiers, need_tiers, tier_obstacle
+from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of, format_answer
-from fcpair.steps.base.context import (
-    GridContext,
-    find_cell,
-    is_planned,
-    labels_of,
-    need_labels,
-    note_run,
-    note_stage_run,
-    rules_of,
-    scheme_of,
-)
+from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import check_seen, own, takes_params
 from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.rules import rule_decisions
@@ -77,10 +68,8 @@ class TierTable(Result):
     """The sizes, balance and labels of the tiers, and the pairs that they grade.
 
     `pairs` has one row per pair with a label: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
-    `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none), `tiers` (a bit for each of
-    `rules`, which `in_tier` reads). `tables` are those of `fcpair partition`: sizes, balance and labels of the tiers,
-    and verdicts by number of labels; they call pairs, HS and CN cells, rows and columns in a planned grid.
-    `n_second_look` pairs of a tier were decided before their labels changed.
+    `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none), `tiers` (a bit for each of `rules`).
+    `heads` are the words of the `tables`. `n_second_look` pairs of a tier were decided before their labels changed.
     """
 
     rules: tuple[TierRule, ...]
@@ -92,7 +81,7 @@ class TierTable(Result):
 
     @cached_property
     def tables(self) -> tuple[pd.DataFrame, ...]:
-        """The tables of `fcpair partition`."""
+        """The tables of `fcpair partition`: sizes, balance and labels of tiers, and verdicts by number of labels."""
         return tuple(tier_tables(self.pairs, self.question, self.rules, self.heads))
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -101,11 +90,10 @@ class TierTable(Result):
         return ({**sizes, **balance, **labels} for sizes, balance, labels in parts)
 
     def pair_frame(self) -> pd.DataFrame:
-        """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`.
+        """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`,
+        `own_tiers`.
 
-        `label`, `verdict` (valid, not valid) and `tier` (the best of the four) are names; a pair without a label or a
-        tier has None there, one without a verdict an empty text. If the study has tiers of its own, `own_tiers` names
-        those of each pair. `Grid.tier` has the texts, too.
+        `label`, `verdict` (valid, not valid, empty for none) and `tier` (the best of the four) are names, or None.
         """
         return pair_frame(self.pairs, self.question, self.rules)
 
@@ -124,18 +112,17 @@ class TierTable(Result):
 
 
 def derive_tiers(grid: GridContext) -> TierTable:
-    """Derive Diamond, Gold, Silver, Bronze and the study's own tiers from judgements, adjudications and verdicts.
-
-    Raises InputError where no answer of the grid is positive, as of `scale(1,5,1)`: tiers need some that are.
-    """
+    """Derive the tiers from judgements, decisions and verdicts; InputError where no answer of the grid is positive."""
     with grid._store.read() as tx:
-        need_labels(tx, "partition")
-        tiers = tiers_of(tx, rules_of(grid, tx))
-        ids = tiers.pairs["cell_id"]
-        n_second_look = int(ids[tiers.pairs["tiers"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
-        n_simulated = judgements.n_by_origin_of_all(tx).get(Origin.SIMULATED.value, 0)
-        pairs = with_pair_numbers(tiers.pairs)
-        return replace(tiers, pairs=pairs, n_simulated=n_simulated, n_second_look=n_second_look)
+        context.need_labels(tx, "partition")
+        tiers = tiers_of(tx, context.rules_of(grid, tx))
+        in_tiers = tiers.pairs["cell_id"][tiers.pairs["tiers"] > 0]
+        return replace(
+            tiers,
+            pairs=with_pair_numbers(tiers.pairs),
+            n_simulated=judgements.n_by_origin_of_all(tx).get(Origin.SIMULATED.value, 0),
+            n_second_look=int(in_tiers.isin(rule_decisions.stale_decisions(tx)).sum()),
+        )
 
 
 @takes_params
@@ -147,17 +134,14 @@ def note_partition(
     diamond: DiamondRule = own("unanimous"),
     own_tiers: Mapping[str, Any] = own(()),
 ) -> RunRecord:
-    """Derive the tiers, and make these rules the grid's own.
-
-    Raises ConflictError where its rules are no longer those that somebody has `seen` (`digest_params`).
-    """
+    """Derive the tiers, and make these rules the grid's own; ConflictError where those `seen` hold no more."""
     options = options or grid.effective_options(Partition)
     with grid._store.read() as tx:
-        need_labels(tx, options.stage)
+        context.need_labels(tx, options.stage)
         counts = tiers_of(tx, options).sizes
     with grid._store.write() as tx:
         check_seen(tx, Partition, seen)
-        return note_stage_run(tx, options, counts)
+        return context.note_stage_run(tx, options, counts)
 
 
 def list_tiers(grid: GridContext) -> tuple[str, ...]:
@@ -167,7 +151,7 @@ def list_tiers(grid: GridContext) -> tuple[str, ...]:
 
 def tiers_of(tx: Tx, options: Partition) -> TierTable:
     """The tiers as they are in a transaction that is under way; raises what `need_tiers` does."""
-    question, rules = need_tiers(scheme_of(tx)), tier_rules(options)
+    question, rules = need_tiers(context.scheme_of(tx)), tier_rules(options)
     check_own_tiers(options.own_tiers, question)
     pairs = pd.DataFrame(graded_pairs(tx, question, rules, judgements.label_arrays(tx, *GRADED)))
     return TierTable(rules, question, pairs, heads_of(tx))
@@ -175,7 +159,7 @@ def tiers_of(tx: Tx, options: Partition) -> TierTable:
 
 def heads_of(tx: Tx) -> ColumnHeads:
     """Names that tables about tiers use in the grid of a transaction."""
-    return CELL_HEADS if is_planned(tx) else PAIR_HEADS
+    return CELL_HEADS if context.is_planned(tx) else PAIR_HEADS
 
 
 def graded_pairs(
@@ -205,12 +189,9 @@ def evidence_of(tx: Tx, labels: LabelArrays, question: Closed) -> Evidence:
     """The evidence on the pairs with these `labels`, which have the columns `cell_id` and `code`."""
     label_tally = tally(labels["cell_id"], labels["code"], question)
     decisions, verdicts = adjudications.decided_codes(tx), judgements.verdict_arrays(tx)
-    validated_ids, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
-    return Evidence(
-        label_tally,
-        final=align(label_tally.cell_id, decisions["cell_id"], decisions["code"]),
-        verdict=align(label_tally.cell_id, validated_ids, verdict),
-    )
+    final = align(label_tally.cell_id, decisions["cell_id"], decisions["code"])
+    verdict = align(label_tally.cell_id, *combine_verdicts(verdicts["cell_id"], verdicts["code"]))
+    return Evidence(label_tally, final, verdict)
 
 
 def align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -230,9 +211,8 @@ def simulated_cells(*answers: pd.DataFrame) -> set[int]:
 def tier_rows(grid: GridContext, tier: Tier | str, *, published: bool = False) -> pd.DataFrame:
     """The pairs of a tier (`Tier.GOLD`, or a name, such as `"gold"` or one of the study's own), by number.
 
-    As `release` writes them, they have texts, label, verdict, each annotator's label and metadata. `published` gives
-    FC-CONAN's column names instead, and raises InputError where the labels are not its three; a last column `simulated`
-    is added there only when something does rest on simulated people.
+    As `release` writes them: texts, label, verdict, each annotator's label, metadata. `published` gives FC-CONAN's
+    column names, raises InputError where the labels are not its three, and has `simulated` only if something is.
     """
     return first_tier_rows(grid, tier, published=published)[0]
 
@@ -242,23 +222,22 @@ def first_tier_rows(
 ) -> tuple[pd.DataFrame, int]:
     """The first pairs of a tier, all for None, as `frame` has them, and how many there are in all."""
     with grid._store.read() as tx:
-        return load_tier(tx, rules_of(grid, tx), tier, first, published=published)
+        return load_tier(tx, context.rules_of(grid, tx), tier, first, published=published)
 
 
 def load_tier(
     tx: Tx, rules: Partition, tier: Tier | str, first: int | None = None, *, published: bool = False
 ) -> tuple[pd.DataFrame, int]:
     """The pairs of a tier by these rules, or the first of them, and how many there are in all."""
-    need_labels(tx, "partition")
+    context.need_labels(tx, "partition")
     if published:
-        require_published_scheme(scheme_of(tx))
+        require_published_scheme(context.scheme_of(tx))
     derived = tiers_of(tx, rules)
     tier_pairs = derived.in_tier(tier).reset_index(drop=True)
     pairs = tier_pairs if first is None else tier_pairs.head(first)
     cell_ids = pairs["cell_id"].tolist()
     labels = judgements.current_labels(tx, "cell_id", "annotator", "code", "origin", cell_ids=cell_ids)
-    texts = cells.texts_of_grid(tx)
-    verdicts = judgements.current_verdicts(tx, "cell_id", "origin")
+    texts, verdicts = cells.texts_of_grid(tx), judgements.current_verdicts(tx, "cell_id", "origin")
     is_simulated = pairs["cell_id"].isin(simulated_cells(labels, verdicts))
     pairs, labels = with_pair_numbers(pairs), with_pair_numbers(labels)
     if not published:
@@ -268,7 +247,7 @@ def load_tier(
     hs, cn = by_id.loc[pairs["hs_id"]], by_id.loc[pairs["cn_id"]]
     positive = pairs["final"].isin(derived.question.positive)
     rows = pairs.assign(hs=hs["body"].to_numpy(), cn=cn["body"].to_numpy(), positive=positive)
-    metadata = pd.DataFrame([{**one, **other} for one, other in zip(hs["meta"], cn["meta"], strict=True)])
+    metadata = pd.DataFrame([{**of_hs, **of_cn} for of_hs, of_cn in zip(hs["meta"], cn["meta"], strict=True)])
     table = published_columns(rows, metadata, labels)
     return (table.assign(simulated=is_simulated) if is_simulated.any() else table), len(tier_pairs)
 
@@ -276,13 +255,10 @@ def load_tier(
 def release(
     grid: GridContext, tier: Tier | str, path: str | Path, *, published: bool = False, download: bool = False
 ) -> RunRecord:
-    """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash.
-
-    Of a `download`, whose file does not stay where it is, the name alone is noted.
-    """
+    """Write a tier to a file (.csv, .jsonl, .parquet); note rule, counts and hash, of a `download` only its name."""
     check_suffix(path)
     with grid._store.read() as tx:
-        rules = rules_of(grid, tx)
+        rules = context.rules_of(grid, tx)
         rule = find_rule(tier_rules(rules), tier)
         rows, _ = load_tier(tx, rules, rule.tier, published=published)
     if rows.empty:
@@ -295,7 +271,7 @@ def release(
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
         with grid._store.write() as tx:  # short: whoever answers meanwhile waits for its end
             runs.add_release(tx, rule.tier, {"rule": str(rule), **how}, counts, file, sha256)
-            run = note_run(tx, "partition", params, {**counts, "sha256": sha256})
+            run = context.note_run(tx, "partition", params, {**counts, "sha256": sha256})
     return replace(run, notes=(f"{rule.tier}: {rule}",))
 
 
@@ -310,16 +286,13 @@ def empty_tier_message(tier: str) -> str:
 def pool_ids(tx: Tx, tiers: TierTable, pool: str) -> list[int]:
     """The ids of the CNs in the pool, a name in `POOLS` or a file that lists CNs, in candidate order.
 
-    Raises InputError for an empty pool, no such file, a text that is not in the study, a CN that is not in the grid.
+    Raises InputError for an empty pool, no such file, or a text that is not in the study or not in the grid.
     """
     column_ids, path = sides.text_ids(tx, "column", drawn=True), Path(pool)
-    pool_cns = set(column_ids)
     if pool in POOLS:
-        if pool != "all":
-            pairs = tiers.in_tier(Tier.BRONZE)
-            if pool == "positive":
-                pairs = pairs[pairs["final"].isin(tiers.question.positive)]
-            pool_cns = set(pairs["cn_id"].tolist())
+        pairs = tiers.in_tier(Tier.BRONZE)
+        is_meant = pairs["final"].isin(tiers.question.positive) | (pool != "positive")
+        pool_cns = set(column_ids if pool == "all" else pairs["cn_id"][is_meant].tolist())
         if not pool_cns:
             raise InputError(f"the pool `{pool}` ({POOLS[pool]}) is empty; `fcpair partition` shows every tier")
         return [cn for cn in column_ids if cn in pool_cns]
@@ -329,10 +302,9 @@ def pool_ids(tx: Tx, tiers: TierTable, pool: str) -> list[int]:
         raise InputError(f"--pool {pool}: {suggest_name(pool, POOLS, EXPECTED)}, or a file that lists CNs")
     if NO_TEXT.search(pool):
         raise InputError(f"--pool {pool}: the name is not UTF-8 and cannot be recorded; rename the file")
-    ids = find_listed_texts(tx, CN, path)
-    if n_outside := sum(cn not in pool_cns for cn in ids):
+    pool_cns = set(ids := find_listed_texts(tx, CN, path))
+    if n_outside := len(pool_cns - set(column_ids)):  # no file lists a text twice
         raise InputError(f"{path}: {n_outside} of {len(ids)} CNs are in the corpus but not in the grid of the study")
-    pool_cns = set(ids)
     return [cn for cn in column_ids if cn in pool_cns]
 
 
@@ -340,14 +312,11 @@ NO_LABELS = "the answers in this grid are not labels"
 
 
 def explain(grid: GridContext, number: int) -> Explanation:
-    """Say why a pair is where it is; raises UnknownIdError when there is none of that number.
-
-    The answers of every round are there as people read them, of a form with several questions each with its name.
-    """
+    """Say why a pair is where it is, with answers as people read them; UnknownIdError when no pair has that number."""
     with grid._store.read() as tx:
-        cell_id = find_cell(tx, number)
+        cell_id = context.find_cell(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
-        question, rules = labels_of(tx), tier_rules(rules_of(grid, tx))
+        question, rules = context.labels_of(tx), tier_rules(context.rules_of(grid, tx))
         labels = judgements.label_arrays(tx, "cell_id", "code", cell_ids=[cell_id])
         history = adjudications.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
@@ -356,15 +325,36 @@ def explain(grid: GridContext, number: int) -> Explanation:
         reason = (tier_obstacle(question) if question else NO_LABELS) or (
             mark("it was discarded") if is_discarded else no_label_reason
         )
-        if reason or not question:
-            checks = [TierCheck(rule.tier, str(rule), False, (reason,)) for rule in rules]
-        else:
-            of = evidence_of(tx, labels, question)
-            checks = [
-                TierCheck(rule.tier, str(rule), bool(is_in_tier(rule, of)[0]), tuple(failed_demands(of, rule, 0)))
-                for rule in rules
-            ]
+        evidence = None if reason or not question else evidence_of(tx, labels, question)
+        checks = [
+            TierCheck(
+                rule.tier, str(rule), bool(is_in_tier(rule, evidence)[0]), tuple(failed_demands(evidence, rule, 0))
+            )
+            if evidence
+            else TierCheck(rule.tier, str(rule), False, (reason,))
+            for rule in rules
+        ]
         passed = [check.tier for check in checks if check.passed]
+        names_without_label = {
+            Rule.REOPENED.value: mark("taken back"),
+            Rule.REQUESTED.value: mark("waits for a person"),
+        }
+        outcomes, answers = list[dict[str, Any]](), list[dict[str, Any]]()
+        for row in plain_rows(history):
+            code, answer = row.pop("code"), names_without_label.get(row["rule"], mark("discarded"))
+            if row["rule"] == Rule.REQUESTED:
+                row["note"] = read_request_note(row["note"])
+            outcomes.append({**row, "answer": question[int(code)].name if question and code is not None else answer})
+        rounds_by_name = {round_.name: round_ for round_ in rounds.of_grid(tx)}
+        for row in plain_rows(judgements.answer_history(tx, cell_id)):
+            code, value, round_ = row.pop("code"), row.pop("value"), rounds_by_name[row["round"]]
+            if row.pop("skipped"):
+                answer = mark("withdrawn") if row["withdrawn"] else SKIP
+            else:  # a verdict, or what the form makes of it
+                answer = (
+                    format_answer(form_of(round_.form), value) if round_.checks is None else VERDICT[int(code)].name
+                )
+            answers.append({**row, "answer": answer})
         return Explanation(
             to_public_number(cell_id),
             hs["body"],
@@ -372,36 +362,11 @@ def explain(grid: GridContext, number: int) -> Explanation:
             hs["meta"],
             cn["meta"],
             tuple(plain_rows(sides.neighbours_of(tx, cn["text_id"]))),
-            _with_formatted_answers(plain_rows(judgements.answer_history(tx, cell_id)), rounds.of_grid(tx)),
-            _with_outcome_names(plain_rows(history), question),
+            tuple(answers),
+            tuple(outcomes),
             next((name for name in TIERS if name in passed), None),
             tuple(checks),
             is_discarded,
             bool(rule_decisions.stale_decisions(tx, [cell_id])),
             tuple(name for name in passed if name not in TIERS),
         )
-
-
-def _with_outcome_names(rows: Iterable[dict[str, Any]], question: Closed | None) -> tuple[dict[str, Any], ...]:
-    """Decisions with the names of what they decided, in place of codes; only labels are ever decided."""
-    names_without_label = {Rule.REOPENED.value: mark("taken back"), Rule.REQUESTED.value: mark("waits for a person")}
-    outcomes = []
-    for row in rows:
-        code, answer = row.pop("code"), names_without_label.get(row["rule"], mark("discarded"))
-        if row["rule"] == Rule.REQUESTED:
-            row["note"] = read_request_note(row["note"])
-        outcomes.append({**row, "answer": question[int(code)].name if question and code is not None else answer})
-    return tuple(outcomes)
-
-
-def _with_formatted_answers(rows: Iterable[dict[str, Any]], grid_rounds: list[Round]) -> tuple[dict[str, Any], ...]:
-    """Answers as people read them: a verdict in the round that checks, else what its form makes of them."""
-    rounds_by_name, rows_with_answers = {one.name: one for one in grid_rounds}, []
-    for row in rows:
-        code, value, round_ = row.pop("code"), row.pop("value"), rounds_by_name[row["round"]]
-        if row.pop("skipped"):
-            answer = mark("withdrawn") if row["withdrawn"] else SKIP
-        else:
-            answer = format_answer(form_of(round_.form), value) if round_.checks is None else VERDICT[int(code)].name
-        rows_with_answers.append({**row, "answer": answer})
-    return tuple(rows_with_answers)

@@ -12,7 +12,7 @@ import pytest
 from fcpair.errors import InputError, StageError
 from fcpair.params import Adjudicate, Annotate, Assign, Simulate, Validate
 from fcpair.records import Role, Tier
-from fcpair.steps.people.terms import save_terms
+from fcpair.steps.people.people import save_terms
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Study

@@ -13,7 +13,7 @@ from fcpair.errors import NoEffectError
 from fcpair.params import Adjudicate, Annotate, Assign, Evaluate, Partition, Retrieve, Validate
 from fcpair.records import Role, Tier
 from fcpair.steps.base.keywords import matches_saved_options
-from fcpair.steps.people import terms
+from fcpair.steps.people.people import save_terms
 from fcpair.steps.release import partition
 from fcpair.store.oversight import runs, settings
 from fcpair.study import Study
@@ -39,13 +39,13 @@ def test_a_setting_holds_in_a_version_with_a_field_more_or_less(at: At) -> None:
     grid = study.grid()
     assert grid.effective_options(Annotate) == Annotate()
     assert grid.effective_options(Partition) == Partition()
-    terms.save_terms(grid, Annotate(daily_limit=40, opt_out="hs_topic"))
+    save_terms(grid, Annotate(daily_limit=40, opt_out="hs_topic"))
     later = LaterAnnotate(daily_limit=40, opt_out="hs_topic", weekly_limit=None)
     assert grid.effective_options(LaterAnnotate) == later
     with study._store.read() as tx:
         assert matches_saved_options(tx, later)
         assert not matches_saved_options(tx, replace(later, weekly_limit=100))
-    terms.save_terms(grid, LaterAnnotate(daily_limit=30, opt_out="hs_topic", weekly_limit=100))
+    save_terms(grid, LaterAnnotate(daily_limit=30, opt_out="hs_topic", weekly_limit=100))
     assert grid.effective_options(Annotate) == Annotate(daily_limit=30, opt_out="hs_topic")
     partition.note_partition(grid, Partition("majority"))
     later_rule = make_dataclass("Later", [("minimum", int, 1)], bases=(Partition,), frozen=True)
@@ -74,7 +74,7 @@ def test_the_policy_that_was_applied_is_a_setting_and_nothing_is_read_back_from_
     assert not grid.desk.has_saved_options(Adjudicate)
     grid.adjudicate(Adjudicate("majority", "discard"))
     grid.decide(1, 2, by="ada")
-    terms.save_terms(grid, Annotate(daily_limit=40))
+    save_terms(grid, Annotate(daily_limit=40))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
     grid.assign_validation(Validate(seed=1, blind=True))
     with study._store.write() as tx:
@@ -99,8 +99,8 @@ def test_a_release_and_an_evaluation_by_hand_set_nothing(at: At, tmp_path: Path)
 @pytest.mark.server
 def test_each_setting_names_the_run_that_set_it_last(at: At) -> None:
     study = at("dealt")
-    first = terms.save_terms(study.grid(), Annotate(daily_limit=40, contact="Ada"))
-    second = terms.save_terms(study.grid(), Annotate(daily_limit=30, contact="Ada"))
+    first = save_terms(study.grid(), Annotate(daily_limit=40, contact="Ada"))
+    second = save_terms(study.grid(), Annotate(daily_limit=30, contact="Ada"))
     with study._store.read() as tx:
         rows = tx.execute(text("SELECT key, run_id FROM setting WHERE key LIKE 'annotate.%'")).all()
     set_by = {str(key): int(run) for key, run in rows}

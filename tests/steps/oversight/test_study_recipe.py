@@ -27,7 +27,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Role
 from fcpair.steps.base import departures
-from fcpair.steps.people import terms
+from fcpair.steps.people.people import save_terms
 from fcpair.steps.release import partition
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
@@ -189,14 +189,14 @@ def test_no_recipe_loosens_a_limit_in_silence_but_may_tighten_it_and_change_its_
     study = at("dealt")
     grid = study.grid()
     for given, row in LOOSER:
-        terms.save_terms(grid, Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
+        save_terms(grid, Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
         lines = refused(study, Recipe(annotate=Annotate(**given)))
         assert rows(lines) == [row]
         assert "`--loosen` applies the recipe's looser limits." in lines
         list(study.walk(Recipe(annotate=Annotate(**given)), loosen=True))
         assert grid.effective_options(Annotate) == Annotate(**given)
     study = at("dealt")
-    terms.save_terms(study.grid(), Annotate(daily_limit=40))
+    save_terms(study.grid(), Annotate(daily_limit=40))
     tighter = Annotate(daily_limit=30, total_limit=90, opt_out="hs_topic", contact="Ada")
     assert [run.stage for run in study.walk(Recipe(annotate=tighter))] == ["annotate"]
     assert study.grid().effective_options(Annotate) == tighter

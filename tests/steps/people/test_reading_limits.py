@@ -11,7 +11,7 @@ from fcpair.errors import RefusedError
 from fcpair.grid import AdjudicationQueue, ConflictCase, DecisionRequest
 from fcpair.params import Annotate
 from fcpair.records import Role
-from fcpair.steps.people.terms import ReadingAllowance
+from fcpair.steps.people.people import ReadingAllowance
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
 from steps.small import NAMES, assert_refused
@@ -43,7 +43,7 @@ def decide(docket: AdjudicationQueue, person: int, case: ConflictCase, outcome: 
 @pytest.fixture
 def next_day(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Lets a day pass: what has been done so far was done before midnight."""
-    return lambda: monkeypatch.setattr("fcpair.steps.people.terms._midnight", lambda: "2999-01-01")
+    return lambda: monkeypatch.setattr("fcpair.steps.people.people._midnight", lambda: "2999-01-01")
 
 
 def test_the_room_is_what_the_nearer_limit_leaves() -> None:

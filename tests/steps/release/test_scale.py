@@ -180,7 +180,7 @@ def test_simulated_people_answer_decide_and_check_by_numbers(tmp_path: Path, sch
 def test_numbers_of_which_none_is_positive_are_decided_and_make_no_tiers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fcpair.steps.base.init.read_labels", parse_question)  # which asks for positive ones in `main`
+    monkeypatch.setattr("fcpair.steps.grids.read_labels", parse_question)  # which asks for positive ones in `main`
     study = dealt(tmp_path, "scale(1,5,0.5)")
     grid = study.grid()
     grid.simulate(Simulate(seed=3))

@@ -11,7 +11,7 @@ from fcpair.params import Annotate, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.stages.survey import add_shares, count_answers, survey_plans
-from fcpair.steps.people.terms import save_terms
+from fcpair.steps.people.people import save_terms
 from fcpair.study import Study
 from steps.asked import STATEMENTS, surveyed
 from steps.online import admit, column_of

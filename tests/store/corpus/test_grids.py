@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from fcpair.params import Setup
 from fcpair.records import Role, Status
-from fcpair.steps.base import init
+from fcpair.steps.grids import add_corpus_grid
 from fcpair.store import Store, Tx, adjudications, people, study_checks
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids, sides, texts
@@ -26,7 +26,7 @@ def both(store: Store) -> Store:
         hs = list(texts.add_texts(tx, "hs", [(f"h{at}", f"hs {at}", "", {}) for at in range(2)]).values())
         cn = list(texts.add_texts(tx, "cn", [(f"c{at}", f"cn {at}", "", {}) for at in range(3)]).values())
         fill(tx, hs, cn)
-        init.add_grid(tx, "other", Setup(title="A study"))
+        add_corpus_grid(tx, "other", Setup(title="A study"))
     with store.for_grid(2).write() as tx:
         fill(tx, hs, cn[1:])
     return store
@@ -68,7 +68,7 @@ def test_cells_follow_the_order_of_the_sides(store: Store) -> None:
     with store.write() as tx:
         hs = list(texts.add_texts(tx, "hs", [(f"h{at}", f"hs {at}", "", {}) for at in range(3)]).values())
         cn = list(texts.add_texts(tx, "cn", [(f"c{at}", f"cn {at}", "", {}) for at in range(3)]).values())
-        init.add_grid(tx, "other", Setup(title="A study"))
+        add_corpus_grid(tx, "other", Setup(title="A study"))
     rows, columns = [hs[2], hs[0], hs[1]], [cn[1], cn[2], cn[0]]
     for grid in (1, 2):
         with store.for_grid(grid).write() as tx:

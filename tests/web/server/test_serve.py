@@ -22,7 +22,7 @@ from steps.online import admit
 from fcpair.cli import main
 from fcpair.params import Annotate
 from fcpair.records import Role
-from fcpair.steps.people import terms
+from fcpair.steps.people.people import save_terms
 from fcpair.study import Study
 from fcpair.web.app import from_environment
 from web.served import Served, serving
@@ -152,7 +152,7 @@ def unserved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Serve:
 
 def test_terms_that_loosen_what_holds_are_refused_unless_that_is_meant(path: Path, unserved: Serve) -> None:
     with closing(Study(path)) as study:
-        terms.save_terms(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
+        save_terms(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
     for option, value, message in (
         ("--daily-limit", "400", "`daily_limit` is 40 (given: 400)"),
         ("--opt-out", "cn_type", "`opt_out` is hs_topic (given: cn_type)"),
