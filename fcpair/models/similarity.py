@@ -33,9 +33,8 @@ class _TextSet(NamedTuple):
 
 
 class SimilarityIndex:
-    """An encoder that is loaded when it is first needed, and the vectors of texts that it has seen, the newest ones.
-
-    Several threads may ask at once: whose turn it is encodes the texts of all who wait, which takes little longer.
+    """An encoder that is loaded when it is first needed, and the vectors of the newest texts that it has seen. Several
+    threads may ask at once: whose turn it is encodes the texts of all who wait.
     """
 
     def __init__(self, name: str) -> None:
@@ -53,19 +52,15 @@ class SimilarityIndex:
         return f"{model.name} {model.key[:12]}"
 
     def preload(self, texts: Sequence[str]) -> None:
-        """Encode texts before they are needed, and load the encoder; their vectors are kept on this machine.
-
-        Raises ModelError where the encoder cannot be had.
-        """
+        """Encode texts before they are needed, and load the encoder; raises ModelError where it cannot be had."""
         with self._lock:
             model = self._load_model()
             if new := [text for text in dict.fromkeys(texts) if text not in self._vectors]:
                 self._vectors.update(zip(new, encode(new, model), strict=True))
 
     def find_nearest(self, text: str, others: Sequence[str]) -> NearestText | None:
-        """The one of the others that is most like a text, the first of several; None where there are none.
-
-        The very same words have similarity 1. Raises ModelError where the encoder cannot be had.
+        """The first of the others that are most like a text, the very same words with similarity 1; None where there
+        are none. Raises ModelError where the encoder cannot be had.
         """
         if not others:
             return None
@@ -98,7 +93,6 @@ class SimilarityIndex:
         return self._model
 
     def _vectors_of(self, texts: Sequence[str]) -> Vectors:
-        """The unit vectors of texts, shape `(n_texts, dimension)`."""
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
             model = self._load_model()  # which opens the encoder

@@ -41,11 +41,10 @@ class TokenLosses(NamedTuple):
 def label_scores(
     texts: Sequence[tuple[str, ...]], name: str, label: str, progress: Progress | None = None
 ) -> tuple[Floats, int]:
-    """The probability of a label for each text, or for each pair of texts, and how many of them were cut.
-
-    A model of several labels gives it by a softmax; by a logistic function one of a single label, or one that says that
-    its labels do not exclude each other (`multi_label_classification`). Raises ModelError where the model cannot be
-    had, has no trained head, or foretells numbers instead of labels; InputError where it has no such label.
+    """The probability of a label for each text, or for each pair of texts, and how many of them were cut: by a softmax;
+    by a logistic function for a single label, or where labels do not exclude each other (`multi_label_classification`).
+    Raises ModelError where the model cannot be had, has no trained head, or foretells numbers instead of labels;
+    InputError where it has no such label.
     """
     model, tokenizer = load_transformer(_CLASSIFIER, resolve(name, OWNER))
     labels = {str(of): int(at) for at, of in model.config.id2label.items()}
@@ -62,9 +61,8 @@ def label_scores(
 
 
 def pair_scores(pairs: Sequence[tuple[str, str]], name: str, progress: Progress | None = None) -> tuple[Floats, int]:
-    """The number that a regression model gives each pair of texts, as it comes, and how many pairs were cut.
-
-    Raises ModelError where the model cannot be had, has no trained head, or more outputs than one.
+    """The number that a regression model gives each pair of texts, as it comes, and how many pairs were cut. Raises
+    ModelError where the model cannot be had, has no trained head, or more outputs than one.
     """
     model, tokenizer = load_transformer(_CLASSIFIER, resolve(name, OWNER))
     if (n := model.config.num_labels) != 1:
@@ -102,10 +100,9 @@ def _columns(texts: Sequence[tuple[str, ...]]) -> list[list[str]]:
 
 
 def measure_losses(texts: Sequence[str], name: str, progress: Progress | None = None) -> TokenLosses:
-    """Have a causal model foretell each token of texts from those before it.
-
-    The first token is foretold from the token that begins a text, where the model has one, else not at all. Raises
-    ModelError where the model cannot be had, or is no causal model with a trained head.
+    """Have a causal model foretell each token of texts from those before it, the first from the token that begins a
+    text, if the model has one. Raises ModelError where the model cannot be had, or is no causal model with a trained
+    head.
     """
     import torch
 
@@ -144,9 +141,8 @@ def max_input_tokens(model: Any, tokenizer: Any) -> int:
 
 
 def load_writer(model: Model) -> tuple[Any, Any, bool]:
-    """A model that writes, its tokenizer, and whether it is causal: then what it writes follows the prompt.
-
-    Raises ModelError where the model cannot be had, or does not write.
+    """A model that writes, its tokenizer, and whether it is causal: then what it writes follows the prompt. Raises
+    ModelError.
     """
     from transformers import AutoConfig
 
@@ -204,10 +200,9 @@ class LabelScores:
 
 
 def score_labels(texts: Sequence[str], model: Model, progress: Progress | None = None) -> LabelScores:
-    """Score each label of the model on each text, by the sigmoid of its logit; each distinct text is scored once.
-
-    `progress(done, total)` counts distinct texts. Raises ModelError where the model does not classify texts, was
-    trained to give each text one label, or gives a score that is not a finite number.
+    """Score each label of the model on each text, by the sigmoid of its logit. `progress(done, total)` counts distinct
+    texts. Raises ModelError where the model does not classify texts, was trained to give each text one label, or gives
+    a score that is not a finite number.
     """
     from scipy.special import expit
 
@@ -224,11 +219,9 @@ PAIRS_AT_ONCE = 32
 
 
 def score_pairs(pairs: Sequence[tuple[str, str]], model: Model, progress: Progress | None = None) -> Floats:
-    """Score pairs of texts, shape `(n_pairs,)`, the higher the better, rounded to six decimals.
-
-    Each distinct pair is scored once, and never again on this machine with the same model. `progress(done, total)`
-    counts the pairs that had to be scored. Raises ModelError where the model is no cross-encoder, or gives anything but
-    one finite number for a pair.
+    """Score pairs of texts, shape `(n_pairs,)`, the higher the better, to six decimals; each distinct pair once on this
+    machine, which `progress(done, total)` counts. Raises ModelError where the model is no cross-encoder, or gives
+    anything but one finite number for a pair.
     """
     keys = [hashlib.sha256(json.dumps(pair).encode()).hexdigest() for pair in pairs]
     distinct = dict(zip(keys, pairs, strict=True))

@@ -60,7 +60,6 @@ def add_decisions(tx: Tx, decisions: Iterable[Mapping[str, Any]]) -> int:
 
 def current_adjudications(tx: Tx, *columns: str, standing: bool = False) -> pd.DataFrame:
     """The newest decision on each pair, by pair; only those that are `standing`, which are not taken back, if asked.
-
     Columns as named, or those of DECISION, `hs_id` and `cn_id`; a `code` is missing where the pair is discarded.
     """
     is_meant = latest_rows.STANDING if standing else latest_rows.DECISION
@@ -260,13 +259,9 @@ class DecisionFilter:
 def matching_decisions(
     tx: Tx, limit: int, before: int | None, decision_filter: DecisionFilter, made_by: int | None = None
 ) -> list[dict[str, Any]]:
-    """The decisions that stand and that a filter lets through, newest first; those alone that a person made here.
-
-    What a rule or a file has decided about a pair that somebody has still to label is left out, because it tells of
-    the labels that are in.
-
-    Keys: `id`, `cell_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no
-    person), `note`, `flagged`, `at`.
+    """The decisions that stand and that a filter lets through, newest first, or those that a person made here: `id`,
+    `cell_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no person),
+    `note`, `flagged`, `at`.
     """
     languages = (HS.c.language.label("hs_language"), CN.c.language.label("cn_language"))
     code_and_by = (rounds.code_of(adjudication).label("code"), person.c.name.label("by"))
@@ -284,10 +279,8 @@ def matching_decisions(
 
 
 def label_counts(tx: Tx, decision_ids: Sequence[int]) -> dict[int, dict[int, int]]:
-    """Count the labels that each of these decisions rests on, by code; by decision, if it rests on any.
-
-    A decision by hand rests on the labels that there were; one by rule follows those that there are. Nothing is told of
-    a pair that somebody has still to label.
+    """Count the labels that each of these decisions rests on, by code; by decision, if it rests on any: by hand on the
+    labels that there were, by rule on those that there are. Pairs that somebody has still to label are left out.
     """
     newer = judgement.alias("newer")
     is_seen = newer.c.id.between(judgement.c.id + 1, adjudication.c.seen_judgement)

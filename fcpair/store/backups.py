@@ -37,9 +37,8 @@ _log = logging.getLogger(__name__)
 
 
 def back_up(place: Place, file: Path) -> backup_format.Manifest:
-    """Write the study at `place`, of this or an older schema, to a new file; it may be served meanwhile.
-
-    Raises StudyError, and leaves no file, where the study is damaged or the file cannot be written.
+    """Write the study at `place`, of this or an older schema, to a new file; it may be served meanwhile. Raises
+    StudyError, and leaves no file, where the study is damaged or the file cannot be written.
     """
     backup_format.check_name_free(file)
     store = Store(backends.at(place).find(place))
@@ -51,7 +50,6 @@ def back_up(place: Place, file: Path) -> backup_format.Manifest:
 
 
 def _write(store: Store, place: Place, file: Path) -> backup_format.Manifest:
-    """Write a study that is open, be all of it there or not, to a new file."""
     backend = backends.at(place)
     with store.read() as tx:
         revision = schema.older_revision(tx, store.place) or schema.HEAD
@@ -111,9 +109,8 @@ def _check_version(manifest: backup_format.Manifest, file: Path) -> None:
 
 def upgrade(place: Place, finish: Callable[[Tx], object]) -> Path | None:
     """Bring the tables of the study at `place` up to date, and do what is to be done `finish`, in one transaction.
-
-    A file that everybody could read is kept to its owner from now on. Returns the backup of before; None, and no
-    backup, where there is nothing to do. Raises StudyError where others use the study, such as a server.
+    Returns the backup of before; None, and no backup, where there is nothing to do. Raises StudyError where others use
+    the study.
     """
     home = backends.at(place).find(place)
     store = Store(home)
@@ -157,11 +154,9 @@ class _OddRowError(Exception):
 
 
 def copy(source: Place, target: Place, progress: Callable[[int, int], None], *, create: bool = False) -> CopyReport:
-    """Copy the study at `source` to `target`, where none may be; the source may be served meanwhile.
-
-    `progress` is called with how many rows were copied or compared, of how many; `create` as in `Places.make`. Raises
-    StudyError, and leaves nothing at the target, where the source is damaged, where the target cannot hold it, or where
-    what was written is another.
+    """Copy the study at `source`, which may be served meanwhile, to `target`, where none may be. `progress` is called
+    with how many rows were copied or compared, of how many. Raises StudyError, and leaves nothing at the target, where
+    the source is damaged, or the target cannot hold it or got something else.
     """
     source_store = Store.open(source)
     copied: list[CopyReport] = []

@@ -109,7 +109,6 @@ def _labelled_pairs(
 
 
 def _labelled(tx: Tx, column: ColumnElement[int]) -> Select[Any]:
-    """Columns of each current label."""
     query = select(column).join(judgement, latest_rows.ANSWER)
     return query.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
 
@@ -225,10 +224,9 @@ def label_notes(tx: Tx, cell_ids: Sequence[int]) -> dict[int, list[tuple[int | N
 
 
 def restore_replaced(tx: Tx, cell_id: int, person_id: int | None, before: int) -> bool:
-    """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken;
-    whether there was one. None stands for files that name nobody. Where the decision was requested, the request stands.
-
-    It is added again as it was, with its time and what it rested on, so that it waits for a second look if it did.
+    """Let the decision by hand, or the request for one, stand again whose place this person's newest one (None: a file
+    that names nobody), older than `before`, had taken; returns whether it was by hand. It is added as it was, with its
+    time and what it rested on, so that it waits for a second look if it did.
     """
     earlier = (adjudication.c.cell_id == cell_id) & (adjudication.c.id < before)
     rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()

@@ -86,7 +86,6 @@ def topics_by_column(opted_out: Iterable[OptOut]) -> dict[str, list[str]]:
 
 
 def _column_values(column: str) -> Select[Any]:
-    """The distinct values that texts have in a metadata column."""
     value = text.c.meta[column].as_string()
     return select(value).where(value.is_not(None), value != "").distinct()
 

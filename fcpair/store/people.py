@@ -115,14 +115,12 @@ def _to_visitor(row: Any) -> Visitor | None:
 
 
 def _precedes(consented_at: str | None, asked_at: str | None) -> bool:
-    """Return whether a consent was given before everybody was asked again."""
     return consented_at is not None and asked_at is not None and consented_at <= asked_at
 
 
 def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence: str) -> None:
-    """Note that a person agreed to a sentence, the first time, and add to what they said about themselves.
-
-    What simulated people said in their place before is not theirs.
+    """Note that a person agreed to a sentence, the first time, and add to what they said about themselves; what
+    simulated people said in their place before is not theirs.
     """
     own = person.c.id == person_id
     first = {"consented_at": now(), "consented_to": sentence, "demographics": None}

@@ -63,9 +63,8 @@ class CheckOutcome(NamedTuple):
 
 
 def unreadable_reason(store: Store) -> str | None:
-    """Message of SQLite on a file that it cannot take for a database at all; None where it can.
-
-    Raises StudyError where the place, not the file, is at fault.
+    """Message of SQLite on a file that it cannot take for a database, or None; raises StudyError where the place is at
+    fault.
     """
     try:
         with store.read() as tx:
@@ -84,9 +83,8 @@ def unreadable_reason(store: Store) -> str | None:
 
 
 def check_schema(tx: Tx, place: str) -> str:
-    """Raise StudyError where this is no study, or one of another schema; a damaged one is neither.
-
-    Returns the revision of the tables; empty where damage hides it.
+    """Raise StudyError where this is no study, or one of another schema, unless it is damaged; returns the revision, if
+    any.
     """
     revision = ""
     with suppress(DBAPIError), tx.begin_nested():
@@ -142,10 +140,7 @@ def protection(tx: Tx) -> CheckOutcome:
 
 
 def references(tx: Tx) -> CheckOutcome:
-    """Whatever a row refers to is there, and what is said to be the newest judgement of an assignment is.
-
-    The pairs of the grid are held against its sides instead, which says more.
-    """
+    """Whatever a row refers to is there, and what is said to be the newest judgement of an assignment is."""
     referring_tables, faults = (
         [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys],
         [],

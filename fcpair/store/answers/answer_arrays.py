@@ -110,7 +110,6 @@ _MAKING = threading.Lock()
 
 
 def _query(after: int) -> Any:
-    """Every judgement after one of this number, oldest first, with the columns of _COLUMNS."""
     return (
         select(
             judgement.c.id,

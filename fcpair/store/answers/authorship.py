@@ -25,7 +25,6 @@ from fcpair.store.database.tables import answer, assignment, cell, judgement, pe
 
 
 def _written(of: Round, *columns: ColumnElement[Any]) -> Select[Any]:
-    """The texts of the current answers of a round, with whoever wrote them."""
     query = select(*columns).select_from(latest_rows.joined(latest_rows.ANSWERED, answer, person))
     return query.join(text, text.c.id == answer.c.text_id).where(rounds.in_round(of))
 
@@ -38,10 +37,7 @@ def texts_written(tx: Tx, in_round: Round) -> list[int]:
 
 
 def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
-    """Find who of these people ever wrote the row or column of these cells, or the very same words: `(n, 2)` numbers.
-
-    What was superseded or withdrawn counts, too. Where no side of the grid is written by people, nothing is asked.
-    """
+    """Find who of these people ever wrote the row or column of these cells, or the same words: `(n, 2)` numbers."""
     same_text, rows = text.alias("own"), set[tuple[int, int]]()
     for kind, text_id in zip(grids.side_kinds(tx), cell.c["row_id", "column_id"], strict=True):
         if kind == rounds.WRITTEN:
@@ -94,8 +90,8 @@ def authored_texts(tx: Tx, in_round: Round) -> dict[int, AuthoredText]:
 
 
 def cells_answered_before(tx: Tx, of: Round) -> set[int]:
-    """The cells that have a current answer in the round on which this one rests, which is a text where it edits, but
-    for a model's replies: somebody may write one in place of an empty one.
+    """The cells with a current answer in the round on which this one rests; if it edits, with a text, unless by a
+    model.
     """
     earlier = rounds.by_name(tx, of.options.rests_on)
     needs_text = of.options.edits_round and earlier.role is not Role.MODEL

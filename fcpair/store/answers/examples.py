@@ -37,7 +37,6 @@ class WrittenText(NamedTuple):
 
 
 def _texts_on_cells(source: Round, *columns: ColumnElement[Any]) -> Select[Any]:
-    """The texts that were ever written in a round, with the rows of their cells, by cell."""
     query = select(cell.c.row_id, answer.c.text_id, *columns).order_by(assignment.c.cell_id, judgement.c.id)
     query = query.select_from(latest_rows.joined(latest_rows.JUDGED, answer, cell))
     return query.where(rounds.in_round(source), answer.c.text_id.is_not(None))

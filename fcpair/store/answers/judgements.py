@@ -85,10 +85,9 @@ def current_labels(
     person_ids: Iterable[int] | None = None,
     of: Round | None = None,
 ) -> pd.DataFrame:
-    """Each annotator's current label `of` a round, or of the one that counts, skips left out, by pair and annotator.
-
-    Columns as named: `id`, `assignment_id`, `cell_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `answer_id`,
-    `value` (JSON), `note`, `seconds`, `origin`, `at`.
+    """Each annotator's current label `of` a round, or of the one that counts, skips left out, by pair and annotator:
+    columns as named, of `id`, `assignment_id`, `cell_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`,
+    `answer_id`, `value` (JSON), `note`, `seconds`, `origin`, `at`.
     """
     read = tuple("person_id" if name == "annotator" else name for name in columns)
     query = _select_labels(tx, *dict.fromkeys(read), cell_ids=cell_ids, of=of)
@@ -118,9 +117,8 @@ def _select_labels(tx: Tx, *columns: str, cell_ids: Iterable[int] | None, of: Ro
 
 
 def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
-    """Each validator's current verdict on each pair, if it is about the label that the pair has now; skips left out.
-
-    Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
+    """Each validator's current verdict on each pair, if it is about the label that the pair has now, skips left out:
+    columns as named, or `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
     columns = columns or ("assignment_id", "cell_id", "person_id", "code", "origin")
     return frame(tx, _current_verdicts_query(tx, *columns))
@@ -164,10 +162,9 @@ def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
 
 
 def current_answers(tx: Tx, of: Round, *columns: str, in_order: bool = True) -> pd.DataFrame:
-    """Each person's current answer of a round, skips included, by pair and person or in no order.
-
-    Columns as named: those of `current_labels` (of a skip, `code`, `answer_id` and `value` are missing), `skipped`,
-    `own_code` (of a blind verdict) and `has_note` (0 or 1).
+    """Each person's current answer of a round, skips included, by pair and person or in no order: columns of
+    `current_labels` (of a skip, `code`, `answer_id` and `value` are missing), `skipped`, `own_code` (of a blind
+    verdict) and `has_note` (0 or 1).
     """
     query = _select_answers(of, *columns)
     answers = frame(tx, query if in_order else query.order_by(None))
@@ -213,8 +210,8 @@ def n_by_people(tx: Tx) -> int:
 
 
 def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:
-    """Count the current judgements by origin: of one round, or of those that figures rest on, which are all but those
-    of known pairs, and those of calibrations only as long as there are no others.
+    """Count the current judgements by origin: of one round, or of those that figures rest on: all but those of known
+    pairs, and those of calibrations only as long as there are no others.
     """
     if of is not None:
         return n_by_origin_of_all(tx, rounds.in_round(of))

@@ -76,9 +76,6 @@ _ROWS = (
 
 @cache
 def _open_queries(*, checks: bool, rests: bool, by_row: bool) -> tuple[PreparedStatement, PreparedStatement]:
-    """Prepare the queries for the next cells that a person has open and can be shown now, a row's together if `by_row`,
-    and for how many these are.
-    """
     n = select(func.count().label("n")).select_from(latest_rows.joined(assignment, round_))
     n = n.where(assignment.c.person_id == bindparam("person"))
     open_ = (assignment.c.round_id == bindparam("round")) & (assignment.c.status == Status.OPEN.value)
@@ -142,12 +139,10 @@ def row_metadata(tx: Tx, cell_id: int) -> dict[str, Any]:
 def answered_tasks(
     tx: Tx, person_id: int, round_ids: Sequence[int], before: int | None, n: int, spared: Collection[int] = ()
 ) -> list[dict[str, Any]]:
-    """The cells that a person has answered in these rounds, the latest first, as `open_tasks` has them and `round_id`,
-    `value` (their answer; None: skipped), `note`, `outdated`: a verdict on another label than the cell has now.
-    `spared` are cells that are left out.
-
-    They come by their first answer, so that changing one does not move it; `before` is an assignment: those that were
-    answered before it. What was given to somebody else after a skip comes too, as long as they have not answered it.
+    """The cells that a person has answered in these rounds, but for those `spared`, by their first answer, the latest
+    first, as `open_tasks` has them and `round_id`, `value` (their answer; None: skipped), `note`, `outdated` (a verdict
+    on another label than the cell has now); those before the assignment `before`. What was given to somebody else after
+    a skip comes too, as long as they have not answered it.
     """
     later = assignment.alias("later")  # somebody else has answered in its place, or passed it on in their turn
     is_taken_over = exists().where(later.c.replaces == assignment.c.id, later.c.status != Status.OPEN.value)
@@ -196,8 +191,8 @@ _STATE = PreparedStatement(
 
 
 def visitor_state(tx: Tx, visitor: Visitor) -> Any:
-    """State that may have changed since somebody last asked: the `newest_round`, as rounds never change; whether any
-    grid `deals_openly`; and `role_now`, `key_now`, `secret_now` and `is_gone`, by which they may still come in or not.
+    """State that may have changed since somebody asked: the `newest_round`, whether any grid `deals_openly`, and
+    `role_now`, `key_now`, `secret_now` and `is_gone`, by which they may still come in or not.
     """
     return _STATE.first(tx, person=visitor.id, session=visitor.remembered)
 
@@ -206,10 +201,8 @@ _CELLS = PreparedStatement(select(assignment.c.cell_id).where(assignment.c.id.in
 
 
 def hold_people(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int] = ()) -> None:
-    """Let nobody else answer for these people, or answer or decide the cells of these assignments, until the end of
-    the transaction; before anything of it is looked at, where others may write at the same time.
-
-    Where answers are to be given, nobody else numbers rows either.
+    """Let nobody else answer for these people, or answer or decide the cells of these assignments, until the end of the
+    transaction, before anything of it is looked at; where answers are to be given, nobody else numbers rows either.
     """
     backend = backends.backend_of(tx)
     backend.hold_rows(tx, person, person_ids)
@@ -268,15 +261,12 @@ _FIND_ASSIGNMENT = PreparedStatement(
 
 
 def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
-    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`,
-    `form`, `counts` and `checks`, the standing `decision_id` and `decided`, the newest `guideline_version`, whether a
-    policy decides by answers to it, or would if its control pairs counted (`may_decide`), the options `known` and
-    `calibrates` of its round (None where they are not set), the `qualification` for it (a round's id, None where it
-    needs none), of which the visitor has something open or not (`is_qualifying`), where it checks, whether somebody has
-    still to label the pair (`still_labelled`), what `hash_chain.add_answer` has to know, and of the visitor what
-    `visitor_state` has.
-
-    None where the visitor has none of this number in their role.
+    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`, `form`,
+    `counts`, `checks` and the options `known` and `calibrates`, the standing `decision_id` and `decided`, the newest
+    `guideline_version`, whether a policy decides by answers to it, or would if its control pairs counted
+    (`may_decide`), the id of the round of its `qualification`, of which the visitor has something open or not
+    (`is_qualifying`), if somebody has still to label what it checks (`still_labelled`), what `hash_chain.add_answer`
+    has to know, and what `visitor_state` has. None where the visitor has none of this number in their role.
     """
     visitor_params = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}
     return _FIND_ASSIGNMENT.first(tx, one=assignment_id, **visitor_params)
@@ -296,10 +286,7 @@ _SET_STATUS = PreparedStatement(
 
 
 def add_judgement(tx: Tx, assignment_row: Any, row: dict[str, Any], status: Status) -> int:
-    """Add one answer, with what became of its assignment, as `find_assignment` has it; returns its number.
-
-    `row` has those columns of a judgement that an answer online can have.
-    """
+    """Add one answer, `row`, with what became of its assignment, as `find_assignment` has it; returns its number."""
     at = now()
     online = {"origin": Origin.ONLINE.value, "run_id": None, "withdraws": None}
     added = hash_chain.add_answer(tx, {"assignment_id": assignment_row.id, **row, **online, "at": at}, assignment_row)
@@ -321,9 +308,8 @@ _ADD_RECEIPT = PreparedStatement(
 def perform_once(
     tx: Tx, person_id: int, request_id: str, content: Mapping[str, Any], act: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Do `act` and keep its reply, unless this person's request was done already: then give that reply again.
-
-    Raises ConflictError where the request was about another `content`.
+    """Do `act` and keep its reply, unless this person's request was done already: then give that reply again. Raises
+    ConflictError where the request was about another `content`.
     """
     digest = sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     if done := _FIND_RECEIPT.first(tx, person=person_id, request=request_id):

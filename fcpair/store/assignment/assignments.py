@@ -76,8 +76,8 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
 def ever_assigned(
     tx: Tx, of: Round, person_ids: Sequence[int], cell_ids: Sequence[int] | None = None, *, answered: bool = False
 ) -> NDArray[np.int64]:
-    """Cells, or those of these, that these people were ever assigned in a round, or have `answered` or skipped if
-    asked, `(n, 2)`: cell and person.
+    """Cells, or those of these, that these people were ever assigned in a round, or `answered`, `(n, 2)`: cell and
+    person.
     """
     query = select(*_PAIR_AND_PERSON).where(rounds.in_round(of), assignment.c.person_id.in_(as_subquery(person_ids)))
     if cell_ids is not None:
@@ -203,7 +203,6 @@ def sums_of_people(counts_by_grid: Mapping[int, Counts]) -> dict[int, Counter[st
 
 
 def _counted_as(status: ColumnElement[str]) -> ColumnElement[str]:
-    """The status under which assignments are counted."""
     # Not by parameters: PostgreSQL would not see that what is selected is what is grouped by.
     opted_out: ColumnElement[str] = literal_column(f"'{OPTED_OUT}'")
     withdrawn: ColumnElement[str] = literal_column(f"'{Status.WITHDRAWN.value}'")
@@ -271,7 +270,6 @@ def overlap_per_text(tx: Tx) -> tuple[list[int], list[int]]:
 
 
 def _label_slots(tx: Tx) -> Subquery:
-    """The pair of each label that somebody has given or is to give, as `cell_id`."""
     label = rounds.primary(tx)
     labelling = select(assignment.c.cell_id).where(rounds.in_round(label), assignment.c.status.not_in(RELEASED))
     return union_all(labelling, select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()
@@ -344,9 +342,8 @@ def n_active_by_person(tx: Tx, of: Round) -> dict[int, int]:
 
 
 def merge_doubled(tx: Tx, known: Round, main: Round) -> None:
-    """Make known pairs that people have open, and were given in their shard just now, part of the shard in their place.
-
-    Whoever has them sees nothing come or go, which would tell that they were known.
+    """Make known pairs that people have open part of their shard, where it has them open too: nothing tells they are
+    known.
     """
     own = assignment.alias("own")
     is_same = (own.c.cell_id == assignment.c.cell_id) & (own.c.person_id == assignment.c.person_id)

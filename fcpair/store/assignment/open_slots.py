@@ -84,7 +84,6 @@ def other_pair_of_holder(tx: Tx, of: Round, assignment_id: int) -> int:
 
 
 def _load_query(of_round: ColumnElement[bool]) -> PreparedStatement:
-    """The active people in a role, with how much they have done or have open."""
     done_or_open = or_(*(assignment.c.status == status for status in ACTIVE))
     load = select(func.count()).where(assignment.c.person_id == person.c.id, done_or_open, of_round).correlate(person)
     query = select(person.c.id, person.c.name, load.scalar_subquery().label("load"), person.c.opted_out)
@@ -95,8 +94,8 @@ _IN_ALL, _IN_ROUND, _IN_OTHERS = map(_load_query, (true(), rounds.ROUND_PARAM, ~
 
 
 def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
-    """The active people in a role by name (as Python sorts, since databases differ), with their load in all rounds or
-    in one. Known pairs are no load: who takes what over does not depend on them.
+    """The active people in a role, in Python's order of their names, with their load in one round or in all but those
+    of known pairs: who takes what over does not depend on these.
     """
     query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": as_param(of.ids)})
     if of is None and (known_ids := rounds.known_ids(tx)):
@@ -140,12 +139,10 @@ _LATER_HOLDERS = PreparedStatement(select(*_chain.c["id", "status", "judgement_i
 
 
 def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> bool:
-    """Let an assignment that was skipped or withdrawn fill its slot again; False when somebody has answered there.
-
-    Who took the slot over and has not answered yet loses it, and it is free no more. Those in between who passed it on
-    come before the assignment now, and so does whoever has an answer there that was withdrawn: the slot is still one
-    row of people of whom the last one fills it. Nobody took over a control pair (`is_control`), for which something is
-    removed and put back: the time of a reply tells none.
+    """Let an assignment that was skipped or withdrawn fill its slot again; False when somebody has answered there. Who
+    took the slot over and has not answered loses it. Those in between who passed it on, or whose answer was withdrawn,
+    come before the assignment now: the last of a row of people fills a slot. Nobody took over a control pair
+    (`is_control`), for which something is removed and put back: the time of a reply tells none.
     """
     later = _later_holders(tx, assignment_id)
     if later and later[-1].status == Status.DONE.value:
@@ -176,9 +173,8 @@ def leave_slot(tx: Tx, assignment_id: int) -> None:
 
 
 def _later_holders(tx: Tx, assignment_id: int) -> list[Any]:
-    """Find those who have had a slot after this assignment, one after the other; where it is free at the end, take it.
-
-    Somebody else may be given it at this moment: then they are the last of them.
+    """Find those who had a slot after this assignment, in order, and take it where it is free at the end; somebody else
+    may be given it at this moment: then they are the last of them.
     """
     later = list(_LATER_HOLDERS.all(tx, first=assignment_id))
     while True:
@@ -262,10 +258,9 @@ _NEXT_BY_HOLD: dict[Hold, PreparedStatement] = {
 
 
 def next_free(tx: Tx, of: Round, person_id: int, after: int, n: int, hold: Hold) -> list[FreeSlot]:
-    """The next `n` free slots behind a position whose cells a person has not had yet, or lost before they answered.
-
-    They are held until the end of the transaction: `all` of them, so that what somebody else is being given at this
-    moment is waited for, or the `others` without waiting.
+    """The next `n` free slots behind a position whose cells a person has not had yet, or lost before they answered,
+    held until the end of the transaction: `all`, waiting for what others are being given now, or the `others` without
+    waiting.
     """
     return [FreeSlot(*row) for row in _NEXT_BY_HOLD[hold].all(tx, round=of.id, person=person_id, after=after, n=n)]
 

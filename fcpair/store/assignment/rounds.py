@@ -189,10 +189,7 @@ def known_ids(tx: Tx) -> list[int]:
 
 
 def uncounted_ids(tx: Tx) -> list[int]:
-    """The ids of the rounds of all grids whose answers are no labels: of known pairs, and of calibrations.
-
-    Answers of a calibration that count are carried over into the round that it was for.
-    """
+    """The ids of the rounds of all grids whose answers are no labels: of known pairs, and of calibrations."""
     return [row.id for row in _UNCHECKING_OPTIONS.all(tx) if row.options.get("known") or row.options.get("calibrates")]
 
 
@@ -247,10 +244,7 @@ def _to_rounds(rows: Sequence[Any]) -> list[Round]:
 
 
 def by_name(tx: Tx, name: str | None) -> Round:
-    """The round of this name in the grid, or without one the one that counts.
-
-    Raises UnknownIdError, with the names there are, when there is none.
-    """
+    """The round of this name in the grid, or without one the one that counts; raises UnknownIdError."""
     if name is None:
         return primary(tx)
     rounds_by_name = {one.name: one for one in of_grid(tx)}

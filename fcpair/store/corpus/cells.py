@@ -41,11 +41,9 @@ def join_texts(query: Select[Any], cell_id: ColumnElement[int]) -> Select[Any]:
 
 
 def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
-    """Write every cell of a drawn row and a drawn column, less those of the corpus, and seal the grid; returns how many
-    cells it has, and how many of the product are in the corpus.
-
-    Cells are numbered from 1, one row after the other; a pair of the corpus leaves its number unused, or stays in with
-    `keep_known`. Raises InputError where there would be more cells than a grid has numbers for.
+    """Write every cell of a drawn row and a drawn column, less those of the corpus unless `keep_known`, numbered from
+    1, one row after the other, and seal the grid; returns how many cells it has, and how many of the product are in the
+    corpus. Raises InputError where a grid has not so many numbers.
     """
     before, (n_rows, n_columns) = cell_range(tx).first, shape(tx)
     if n_rows * n_columns > MOST_CELLS:

@@ -38,10 +38,10 @@ def with_checksums(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> I
 
 def add(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> int:
     """Add a few rows, with their numbers and checksums; returns the number of the last."""
-    complete_rows = list(with_checksums(tx, table, rows))
-    if complete_rows:
-        tx.execute(insert(table), complete_rows)
-    return int(complete_rows[-1]["id"]) if complete_rows else 0
+    if not (complete_rows := list(with_checksums(tx, table, rows))):
+        return 0
+    tx.execute(insert(table), complete_rows)
+    return int(complete_rows[-1]["id"])
 
 
 def checksum_of(table: Table, row: Mapping[str, Any]) -> bytes:

@@ -71,10 +71,7 @@ def revision(conn: Connection) -> str:
 
 
 def older_revision(conn: Connection, place: str) -> str | None:
-    """The revision of the tables where it is an older one than this fcpair's, None where it is this one's.
-
-    Raises StudyError for a database that is no study, or a newer fcpair's.
-    """
+    """The revision of the tables if it is older than this fcpair's, None if it is the same; else raises StudyError."""
     if not {"alembic_version", "study"} <= set(inspect(conn).get_table_names()):
         raise StudyError(f"{place} is a database but not a study; `fcpair init` makes a new study")
     current = revision(conn)

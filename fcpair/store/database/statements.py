@@ -28,9 +28,8 @@ Convert = Callable[[Any], Any]
 
 
 class PreparedStatement:
-    """A statement whose parameters are given by name; what goes in and comes out is what SQLAlchemy would make of it.
-
-    An INSERT names all the `columns` that it is given; nothing else is filled in.
+    """A statement whose parameters are given by name, with values as SQLAlchemy has them. An INSERT names all
+    `columns`.
     """
 
     def __init__(self, statement: ClauseElement, columns: Sequence[str] | None = None) -> None:
@@ -42,9 +41,7 @@ class PreparedStatement:
         if (compiled := self._compiled.get(tx.dialect.name)) is None:
             compiled = self._compiled[tx.dialect.name] = _Compiled(self._statement, self._columns, tx.dialect)
         bound = compiled.fixed | params
-        values = [bound[name] for name in compiled.names]
-        for at, convert in compiled.going_in:
-            values[at] = convert(values[at])
+        values = _converted([bound[name] for name in compiled.names], compiled.going_in)
         return driver(tx).execute(compiled.sql, values)
 
     def first(self, tx: Tx, **params: Any) -> Any:
@@ -75,15 +72,14 @@ class _Compiled:
             kind: Any = namedtuple("Row", [element.key for element in selected])  # type: ignore[misc]
             coming_out = (element.type.dialect_impl(dialect).result_processor(dialect, None) for element in selected)
             converts = [(at, convert) for at, convert in enumerate(coming_out) if convert is not None]
-
-            def convert_row(raw_row: Sequence[Any]) -> Any:
-                values = list(raw_row)
-                for at, convert in converts:
-                    values[at] = convert(values[at])
-                return kind._make(values)
-
-            self.row = convert_row if converts else kind._make
+            self.row = (lambda row: kind._make(_converted(list(row), converts))) if converts else kind._make
         self.sql = str(compiled)
+
+
+def _converted(values: list[Any], converts: Iterable[tuple[int, Convert]]) -> list[Any]:
+    for at, convert in converts:
+        values[at] = convert(values[at])
+    return values
 
 
 @contextmanager
@@ -152,31 +148,28 @@ def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame:
-    """The result of `query` as a frame whose columns are named as in the query.
-
-    What may be a whole large grid is `streamed`: on PostgreSQL its rows are never all here besides the frame.
+    """The result of `query` as a frame; what may be a whole large grid is `streamed`: on PostgreSQL its rows are never
+    all here besides the frame.
     """
     columns = list(query.selected_columns)
     is_packed = not streamed and all(isinstance(column.type, Integer) for column in columns)
     if is_packed and (arrays := backends.backend_of(tx).integer_arrays(tx, query)) is not None:
         return pd.DataFrame(arrays)
-    parts = []
-    for part in column_chunks(tx, query, streamed=streamed):
-        values_by_name: dict[str, Any] = {}
-        for column, values in zip(columns, part, strict=True):  # whole numbers as an array, at once, if none is missing
-            is_whole = isinstance(column.type, Integer) and None not in values
-            values_by_name[column.name] = np.fromiter(values, np.int64, len(values)) if is_whole else values
-        parts.append(pd.DataFrame(values_by_name))
-    if not parts:
-        return pd.DataFrame({column.name: [] for column in columns}, dtype="int64")
-    return pd.concat(parts, ignore_index=True)
+
+    def convert(column: ColumnElement[Any], values: list[Any]) -> Any:  # whole numbers, if none is missing, at once
+        is_whole = isinstance(column.type, Integer) and None not in values
+        return np.fromiter(values, np.int64, len(values)) if is_whole else values
+
+    parts = [
+        pd.DataFrame({column.name: convert(column, values) for column, values in zip(columns, part, strict=True)})
+        for part in column_chunks(tx, query, streamed=streamed)
+    ]
+    empty = {column.name: [] for column in columns}
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(empty, dtype="int64")
 
 
 def integer_arrays(tx: Tx, query: Select[Any]) -> dict[str, NDArray[Any]]:
-    """The result of a query of whole numbers as arrays that are named as in the query, without loading pandas.
-
-    Where numbers are missing, they are floats, with NaN.
-    """
+    """The result of a query of whole numbers as arrays, without pandas; where any is missing, floats, with NaN."""
     if (arrays := backends.backend_of(tx).integer_arrays(tx, query)) is not None:
         return arrays
     names = [column.name for column in query.selected_columns]

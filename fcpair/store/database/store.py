@@ -79,10 +79,9 @@ class Store:
 
     @classmethod
     def open(cls, place: Place, *, look: bool = False) -> Store:
-        """Open the study at `place`; raises StudyError when there is none, or one of another fcpair.
-
-        For one `look`, all that is read until `end_look` is one transaction, and so one state of the study. It ends
-        with an error, too, and where something is written. Somebody who writes may have to wait for it.
+        """Open the study at `place`; raises StudyError when there is none, or one of another fcpair. For one `look`,
+        all that is read until `end_look` is one state of the study. It ends with an error, too, and where something is
+        written.
         """
         store = cls(backends.at(place).find(place))
         if look:
@@ -103,10 +102,9 @@ class Store:
         cls, path: Path, finish: Callable[[Tx, dict[str, int], dict[str, tuple[int, int]]], object]
     ) -> dict[str, int] | None:
         """Take the file at `path` as it is, without its log or with rows that are missing, and make it one file.
-
-        Returns how many rows of each table are missing, after doing `finish` with them in one transaction, and with
-        what schema.py has to know of each from now on; None, and nothing is done, where the file is as it was written.
-        One of an older fcpair only becomes one file. Raises StudyError for damage, or another one's log beside it.
+        Returns how many rows of each table are missing, after doing `finish` in one transaction with them and with what
+        schema.py has to know of each; None, and nothing is done, where the file is as it was written. One of an older
+        fcpair only becomes one file. Raises StudyError for damage, or another one's log beside it.
         """
         file = find(path, whole=False)
         without_log = False
@@ -135,10 +133,7 @@ class Store:
             store.close()
 
     def share(self) -> None:
-        """Let readers and a writer work side by side, until `close`; who writes waits only for SHARED_PATIENCE_S then.
-
-        Raises StudyError where that cannot be had: the place is read-only, or another process keeps the file.
-        """
+        """Let readers and a writer work side by side, until `close`; raises StudyError where that cannot be had."""
         for _ in range(SHARE_TRIES):
             try:
                 self._idle.close()
@@ -180,7 +175,6 @@ class Store:
 
     @contextmanager
     def _read_on(self) -> Iterator[Tx]:
-        """Read in the look that is under way, about the grid of this store."""
         _, tx = self._look[0]
         before = tx.get_execution_options()["grid"]
         try:
@@ -200,13 +194,10 @@ class Store:
     def write(
         self, *, bulk: bool = False, wait: bool = True, first: bool = False, alone: bool = True
     ) -> AbstractContextManager[Tx]:
-        """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction.
-
-        Threads take turns here, in their order, and who is `first` before all that wait: where they wait for one
-        another in the database, some wait very long. Where another thread or process writes for longer than one waits,
-        BusyError is raised; without `wait`, at once.
-
-        Who does not need the study `alone` may write beside others who do not: they hold whatever they decide about.
+        """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction. Threads
+        take turns here, in their order, and who is `first` before all that wait. Raises BusyError where another thread
+        or process writes for longer than one waits; without `wait`, at once. Who does not need the study `alone` may
+        write beside others who do not: they hold whatever they decide about.
         """
         return _Transaction(self, writes=True, bulk=bulk, wait=wait, first=first, alone=alone)
 
@@ -220,10 +211,6 @@ class Store:
         return BusyError(f"{self.place}: {BUSY}; nothing was changed")
 
     def _translate_error(self, error: Exception, *, write: bool = True) -> Exception:
-        """An error of the place, of the machine or of what was given as one that says what to do; any other as it is.
-
-        A reader that loses its server does not know what was written before it read.
-        """
         if isinstance(error, self._home.backend.ERRORS):
             remedy = self._home.backend.remedy(error)
             if remedy == BUSY:
@@ -241,9 +228,8 @@ class Store:
 
 
 class FairLock:
-    """A lock that is handed from one thread to the next, so that nobody waits for those who came later.
-
-    Who takes it `first` waits for whoever has it, and for nobody else who waits.
+    """A lock that is handed from one thread to the next in their order; who takes it `first` waits only for whoever has
+    it.
     """
 
     def __init__(self, patience_s: float) -> None:
@@ -281,10 +267,8 @@ class FairLock:
 
 
 class _IdleConnections:
-    """Connections that wait for the next transaction while the study is served, ready to be used.
-
-    To take one from the engine's pool and to bring it back takes as long as some statements of an answer. Where a
-    server could end a connection meanwhile, none is kept: the pool asks whether it still holds.
+    """Connections that are kept for the next transaction while the study is served, except those of a server, which
+    could end one meanwhile: to take one from the engine's pool and to bring it back takes as long as some statements.
     """
 
     def __init__(self) -> None:

@@ -80,12 +80,10 @@ def _table(name: str, *columns: SchemaItem) -> Table:
 
 
 def _numbered(name: str, *columns: SchemaItem) -> Table:
-    """A table whose rows have a number, their `id`."""
     return _table(name, Column("id", Number, primary_key=True), *columns)
 
 
 def _checksum_column() -> Column[bytes]:
-    """The SHA-256 of what a row says that never changes, see checksums.py."""
     return Column("checksum", LargeBinary, nullable=False, server_default=NO_BYTES)
 
 

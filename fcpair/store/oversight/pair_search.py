@@ -85,12 +85,10 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
 
 
 def _assigned(in_labelling: ColumnElement[bool], status: Status, *is_own: ColumnElement[bool]) -> Select[tuple[int]]:
-    """The cells of which somebody's labelling has come to this."""
     return select(assignment.c.cell_id).where(in_labelling, assignment.c.status == status.value, *is_own)
 
 
 def _answered(*conditions: ColumnElement[bool]) -> Select[tuple[int]]:
-    """The cells with a current answer of which all this is true."""
     return select(assignment.c.cell_id).join(judgement, latest_rows.ANSWER).where(*conditions)
 
 
