@@ -72,14 +72,6 @@ class RequestEstimate(NamedTuple):
         """The reason why it is not known what the model writes, and so what that costs; None where it is."""
         return LENGTH_UNKNOWN if self.tokens_out is None else None
 
-    @classmethod
-    def from_replies(cls, replies_by_prompt: Mapping[str, str | None]) -> RequestEstimate:
-        """The outlook of prompts, of each of which the reply is known, or None."""
-        missing = [prompt for prompt, reply in replies_by_prompt.items() if reply is None]
-        known = [reply for reply in replies_by_prompt.values() if reply is not None]
-        n_out = round(n_tokens(known) / len(known) * len(missing)) if known else None if missing else 0
-        return cls(len(replies_by_prompt), len(known), n_tokens(missing), n_out)
-
 
 ALL = "(all)"  # beside the options: the probability that they have together, among everything that could be said
 MAX_TOP_TOKENS = 20  # of the likeliest tokens, whose probabilities a service tells
@@ -107,9 +99,11 @@ class _Prompted:
 
     def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
         """Estimate what is still to be asked."""
-        return RequestEstimate.from_replies(
-            {prompt: self._kept_reply(cell) for prompt, cell in {cell.prompt: cell for cell in cells}.items()}
-        )
+        replies = {cell.prompt: self._kept_reply(cell) for cell in {cell.prompt: cell for cell in cells}.values()}
+        missing = [prompt for prompt, reply in replies.items() if reply is None]
+        known = [reply for reply in replies.values() if reply is not None]
+        n_out = round(n_tokens(known) / len(known) * len(missing)) if known else None if missing else 0
+        return RequestEstimate(len(replies), len(known), n_tokens(missing), n_out)
 
     def _kept_reply(self, cell: Cell) -> str | None:
         raise NotImplementedError
@@ -292,10 +286,9 @@ def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> 
     tokens = _tokenize(prompts, network, tokenizer, decoding.max_new_tokens if is_causal else 0)
     # The model's own settings of tokens, such as the one that begins a reply, without any sampling.
     settings = copy.deepcopy(network.generation_config)
-    for name in _SAMPLING:
-        setattr(settings, name, None)
-    settings.do_sample, settings.max_length, settings.num_return_sequences = False, None, 1
-    settings.max_new_tokens, settings.num_beams = decoding.max_new_tokens, decoding.num_beams
+    own = {**dict.fromkeys(_SAMPLING), "do_sample": False, "max_length": None, "num_return_sequences": 1}
+    for name, value in {**own, **asdict(decoding)}.items():
+        setattr(settings, name, value)
     settings.pad_token_id = tokenizer.pad_token_id if settings.pad_token_id is None else settings.pad_token_id
     for at in longest_first([len(item) for item in tokens], BATCH):
         padded = tokenizer.pad({"input_ids": [tokens[item] for item in at]}, return_tensors="pt").to(network.device)
@@ -308,20 +301,15 @@ def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> 
         yield [prompts[item] for item in at], list(map(str, replies))
 
 
-def is_chat(tokenizer: Any) -> bool:
-    """Return whether the tokenizer has a template for chats."""
-    return bool(getattr(tokenizer, "chat_template", None))
-
-
 def _tokenize(prompts: Sequence[str], network: Any, tokenizer: Any, room: int) -> list[list[int]]:
-    max_tokens = max_input_tokens(network, tokenizer) - room
+    max_tokens, is_chat = max_input_tokens(network, tokenizer) - room, bool(getattr(tokenizer, "chat_template", None))
     tokens = []
     for prompt in prompts:
         text = prompt
-        if is_chat(tokenizer):
+        if is_chat:
             message = [{"role": "user", "content": prompt}]
             text = str(tokenizer.apply_chat_template(message, add_generation_prompt=True, tokenize=False))
-        tokens.append(tokenizer(text, add_special_tokens=not is_chat(tokenizer), verbose=False)["input_ids"])
+        tokens.append(tokenizer(text, add_special_tokens=not is_chat, verbose=False)["input_ids"])
         if len(tokens[-1]) > max_tokens:
             raise InputError(
                 f"{prompt_subject('the prompt', prompt)} has {len(tokens[-1]):,} tokens, and the model has room "
@@ -333,20 +321,16 @@ def _tokenize(prompts: Sequence[str], network: Any, tokenizer: Any, room: int) -
     return tokens
 
 
-class OptionProbabilities(NamedTuple):
-    """The probability of each option among the options, `(n_options,)`, and that of all of them among everything."""
-
-    shares: tuple[float, ...]
-    mass: float
+OptionProbabilities = tuple[tuple[float, ...], float]
+"""The probability of each option among the options, `(n_options,)`, and that of all of them among everything."""
 
 
 def normalise(logs: Floats) -> OptionProbabilities:
     """The probabilities of options from their log-likelihoods, `(n_options,)`."""
-    most = float(logs.max())
-    if not np.isfinite(most):
-        return OptionProbabilities((0.0,) * len(logs), 0.0)
+    if not np.isfinite(most := float(logs.max())):
+        return (0.0,) * len(logs), 0.0
     raised = np.exp(logs - most)
-    return OptionProbabilities(tuple((raised / raised.sum()).tolist()), min(1.0, float(np.exp(most) * raised.sum())))
+    return tuple((raised / raised.sum()).tolist()), min(1.0, float(np.exp(most) * raised.sum()))
 
 
 def option_probabilities(
@@ -358,10 +342,11 @@ def option_probabilities(
     """
     network, tokenizer, is_causal = load_writer(model)
     # Where there is a template for chats, an option begins the model's turn.
-    separator = " " if is_causal and not is_chat(tokenizer) and not prompts[0][-1:].isspace() else ""
-    option_tokens = [
-        tokenizer(separator + option, add_special_tokens=False, verbose=False)["input_ids"] for option in options
-    ]
+    is_chat = bool(getattr(tokenizer, "chat_template", None))
+    separated = (
+        " " + option if is_causal and not is_chat and not prompts[0][-1:].isspace() else option for option in options
+    )
+    option_tokens = [tokenizer(option, add_special_tokens=False, verbose=False)["input_ids"] for option in separated]
     tokens = _tokenize(prompts, network, tokenizer, max(map(len, option_tokens)) if is_causal else 0)
     loglik = _causal_loglik if is_causal else _seq2seq_loglik
     for at in longest_first([len(item) for item in tokens], BATCH):

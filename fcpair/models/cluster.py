@@ -21,14 +21,7 @@ import numpy as np
 from fcpair.arrays import Ints, Vectors
 from fcpair.errors import ClusterError, FcpairError, InputError, ModelError, require
 from fcpair.models.cache import folder_of, key_of, path_of, read_part, read_parts, read_vectors, write_part
-from fcpair.models.encode import (
-    Encoder,
-    Progress,
-    encode_batches,
-    ensure_exported,
-    load_sentence_transformer,
-    open_encoder,
-)
+from fcpair.models.encode import Encoder, Progress, encode_batches, ensure_exported, open_encoder
 from fcpair.models.model_files import ONNX, Model, resolve
 from fcpair.params import MEMORY_MB
 from fcpair.stages.corpus import nearest_neighbours as stage
@@ -187,21 +180,19 @@ def encode_on_cluster(
     total)` counts the texts that had to be encoded. Raises ModelError where the model cannot be had or run, or a worker
     has another one by this name.
     """
-    keys = [key_of(text) for text in texts]
-    distinct = dict(zip(keys, texts, strict=True))
-    if not distinct:
+    if not texts:
         raise ModelError("there are no texts to encode")
-    cached_keys = {key for part in read_parts(folder_of(model)) for key in part.keys}
-    new = [key for key in distinct if key not in cached_keys]
-    pieces = [new[at : at + PART] for at in range(0, len(new), PART)]
-    folder, done = folder_of(model), 0
+    keys, folder, done = [key_of(text) for text in texts], folder_of(model), 0
+    text_by_key = dict(zip(keys, texts, strict=True))
+    cached_keys = {key for part in read_parts(folder) for key in part.keys}
+    new = [key for key in text_by_key if key not in cached_keys]
     if new and model.backend == ONNX:
-        ensure_exported(model, load_sentence_transformer)
-    for piece, _ in run_pieces(
-        client,
-        pieces,
-        lambda piece_keys: client.submit(_encode, piece_keys, [distinct[key] for key in piece_keys], model, folder),
-    ):
+        ensure_exported(model)
+
+    def submit(piece: list[str]) -> Future[Any]:
+        return client.submit(_encode, piece, [text_by_key[key] for key in piece], model, folder)
+
+    for piece, _ in run_pieces(client, [new[at : at + PART] for at in range(0, len(new), PART)], submit):
         done += len(piece)
         if progress:
             progress(done, len(new))
@@ -289,13 +280,10 @@ def nearest_on_cluster(
 
 
 def _load(places: VectorPlaces) -> Vectors:
-    read: list[tuple[Ints, Vectors]] = []
-    for number, path in enumerate(places.paths):
-        at = np.flatnonzero(places.path == number)
-        read.append((at, read_vectors(path, places.row[at])))
-    vectors = np.empty((len(places.row), read[0][1].shape[1]), np.float32)
-    for at, rows in read:
-        vectors[at] = rows
+    rows_by_path = [np.flatnonzero(places.path == number) for number in range(len(places.paths))]
+    read = [read_vectors(path, places.row[rows]) for path, rows in zip(places.paths, rows_by_path, strict=True)]
+    vectors = np.empty((len(places.row), read[0].shape[1]), np.float32)
+    vectors[np.concatenate(rows_by_path)] = np.concatenate(read)
     return vectors
 
 

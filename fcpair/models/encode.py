@@ -8,7 +8,6 @@ import os
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.arrays import Bools, Ints, Vectors
+from fcpair.arrays import Ints, Vectors
 from fcpair.errors import ModelError
 from fcpair.models import cache as kept
 from fcpair.models.cache import cache_folder
@@ -44,15 +43,15 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
     by the model's key and the text's digest. `progress(done, total)` counts the texts that had to be encoded. Raises
     ModelError where the model is no sentence-transformers model, or gives vectors without a direction.
     """
-    keys = [kept.key_of(text) for text in texts]
-    distinct = dict(zip(keys, texts, strict=True))
-    if not distinct:
+    if not texts:
         raise ModelError("there are no texts to encode")
+    keys = [kept.key_of(text) for text in texts]
+    text_by_key = dict(zip(keys, texts, strict=True))
 
     def encode_new(new: list[str]) -> Iterator[tuple[list[int], Vectors]]:
-        return _open_and_encode([distinct[key] for key in new], model)
+        return _open_and_encode([text_by_key[key] for key in new], model)
 
-    return compute_rows(list(distinct), kept.folder_of(model), encode_new, progress).rows_of(keys)
+    return compute_rows(keys, kept.folder_of(model), encode_new, progress)
 
 
 def compute_rows(
@@ -60,14 +59,25 @@ def compute_rows(
     folder: Path,
     compute: Callable[[list[str]], Iterator[tuple[list[int], NDArray[Any]]]],
     progress: Progress | None = None,
-) -> CachedRows:
-    """The rows of distinct keys: those that are kept in a folder, and the others by `compute`, which are kept, too. It
-    takes the keys that are missing, and yields the places of some of them, and their rows.
+) -> NDArray[Any]:
+    """The rows of keys, `(n_keys, width)`: those that are kept in a folder, and the others by `compute`, which are
+    kept, too. It takes the keys that are missing, each once, and yields the places of some of them, and their rows.
     """
-    rows = CachedRows(keys)
+    place_by_key = {key: at for at, key in enumerate(dict.fromkeys(keys))}
+    rows: NDArray[Any] = np.empty((len(place_by_key), 0), np.float32)
+    is_filled = np.zeros(len(place_by_key), bool)
+
+    def put(some_keys: Sequence[str], values: NDArray[Any]) -> None:
+        nonlocal rows
+        places = np.array([place_by_key.get(key, -1) for key in some_keys], np.int64)
+        if not is_filled.any():
+            rows = np.empty((len(place_by_key), values.shape[1]), values.dtype)
+        rows[places[places >= 0]] = values[places >= 0]
+        is_filled[places[places >= 0]] = True
+
     for part in kept.read_parts(folder):
-        rows.put(part.keys, part.vectors)
-    new, done = rows.missing_keys(), 0
+        put(part.keys, part.vectors)
+    new, done = [key for key, place in place_by_key.items() if not is_filled[place]], 0
     unsaved: list[tuple[list[str], NDArray[Any]]] = []
 
     def save() -> None:
@@ -82,8 +92,7 @@ def compute_rows(
     saved_s = monotonic()
     try:
         for at, computed in compute(new) if new else ():
-            batch_keys = [new[index] for index in at]
-            rows.put(batch_keys, computed)
+            put(batch_keys := [new[index] for index in at], computed)
             unsaved.append((batch_keys, computed))
             done += len(batch_keys)
             if progress:
@@ -94,33 +103,7 @@ def compute_rows(
     finally:  # Ctrl-C too: what is computed is kept, and the next run goes on from there
         if unsaved:
             save()
-    return rows
-
-
-class CachedRows:
-    """Rows of numbers, such as vectors of distinct texts, by their keys, in one array."""
-
-    def __init__(self, keys: list[str]) -> None:
-        self._keys = keys
-        self._at = {key: at for at, key in enumerate(keys)}
-        self._filled = np.zeros(len(keys), bool)
-        self._rows: NDArray[Any] = np.empty((len(keys), 0), np.float32)
-
-    def put(self, keys: Sequence[str], rows: NDArray[Any]) -> None:
-        """Put in those of the rows whose keys are there."""
-        at = np.array([self._at.get(key, -1) for key in keys], np.int64)
-        if not self._filled.any():
-            self._rows = np.empty((len(self._keys), rows.shape[1]), rows.dtype)
-        self._rows[at[at >= 0]] = rows[at >= 0]
-        self._filled[at[at >= 0]] = True
-
-    def missing_keys(self) -> list[str]:
-        """The keys whose rows are not there."""
-        return [self._keys[at] for at in np.flatnonzero(~self._filled)]
-
-    def rows_of(self, keys: list[str]) -> NDArray[Any]:
-        """The rows of the keys, in their order."""
-        return self._rows if keys == self._keys else self._rows[[self._at[key] for key in keys]]
+    return rows if len(keys) == len(place_by_key) else rows[[place_by_key[key] for key in keys]]
 
 
 class Cut(NamedTuple):
@@ -181,9 +164,9 @@ def _read_settings(path: Path, absent: Any = MappingProxyType({})) -> Any:
 
 def open_encoder(model: Model) -> Encoder:
     """The model, loaded by the backend that it names; raises ModelError where that cannot be done."""
-    if model.backend == ONNX:
-        return OnnxEncoder(ensure_exported(model, load_sentence_transformer))
-    return TorchEncoder(load_sentence_transformer(model))
+    return (
+        OnnxEncoder(ensure_exported(model)) if model.backend == ONNX else TorchEncoder(load_sentence_transformer(model))
+    )
 
 
 def longest_first(lengths: Sequence[int], size: int, progress: Progress | None = None) -> Iterator[list[int]]:
@@ -233,13 +216,16 @@ def token_vectors(texts: Sequence[str], name: str, progress: Progress | None = N
     tokenizer adds, such as `[CLS]`. `progress(done, total)` counts texts. Raises ModelError where the model cannot be
     had, is no encoder, or gives vectors without a direction.
     """
-    encoder = TorchEncoder(load_sentence_transformer(resolve(name)))
-    tokens = encoder.tokenize(texts)
+    loaded = load_sentence_transformer(resolve(name))
+    tokens = (encoder := TorchEncoder(loaded)).tokenize(texts)
     vectors_by_text: list[Vectors] = [np.empty((0, 0), np.float32)] * len(texts)
     for rows in longest_first([len(text_tokens[IDS]) for text_tokens in tokens], BATCH, progress):
         batch = pad_batch([tokens[row] for row in rows], encoder.padding)
-        for row, vectors, is_own in zip(rows, encoder.token_vectors(batch), encoder.own_token_mask(batch), strict=True):
-            vectors_by_text[row] = vectors[is_own]
+        # An unknown token stands for a word of the text.
+        is_added = np.isin(batch[IDS], loaded.tokenizer.all_special_ids) & (batch[IDS] != loaded.tokenizer.unk_token_id)
+        vectors = encoder.unit_vectors(batch, "token_embeddings")
+        for row, text_vectors, is_own in zip(rows, vectors, batch[MASK].astype(bool) & ~is_added, strict=True):
+            vectors_by_text[row] = text_vectors[is_own]
     if not all(np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3) for vectors in vectors_by_text):
         raise ModelError(f"{name} gives a token a vector that is zero or not finite; its weights may be damaged")
     return vectors_by_text
@@ -257,23 +243,16 @@ _REMEDY = "Take `--backend torch`"
 _TOLERANCE = 1e-5  # by which vectors of the export may differ from torch's
 
 
-@dataclass(frozen=True)
-class Padding:
-    """Padding of the shorter texts of a batch: with which token, and on which side."""
-
-    token: int = 0
-    left: bool = False
-
-
-def pad_batch(texts: Sequence[Tokens], padding: Padding) -> Tokens:
-    """The tokens of several texts as a batch, as wide as the longest of them."""
-    width = max(len(text[IDS]) for text in texts)
-    batch = {name: np.full((len(texts), width), padding.token if name == IDS else 0) for name in texts[0]}
+def pad_batch(texts: Sequence[Tokens], padding: tuple[int, bool]) -> Tokens:
+    """The tokens of several texts as a batch, as wide as the longest of them; `padding` is the token with which the
+    others are padded, and whether on their left.
+    """
+    width, (token, is_left) = max(len(text[IDS]) for text in texts), padding
+    batch = {name: np.full((len(texts), width), token if name == IDS else 0) for name in texts[0]}
     for row, text in enumerate(texts):
         n = len(text[IDS])
-        place = slice(width - n, width) if padding.left else slice(n)
         for name, values in text.items():
-            batch[name][row, place] = values
+            batch[name][row, slice(width - n, width) if is_left else slice(n)] = values
     return batch
 
 
@@ -282,7 +261,7 @@ class TorchEncoder:
 
     def __init__(self, loaded: Any) -> None:
         self._loaded = loaded
-        self.padding = Padding(loaded.tokenizer.pad_token_id or 0, loaded.tokenizer.padding_side == "left")
+        self.padding = (loaded.tokenizer.pad_token_id or 0, loaded.tokenizer.padding_side == "left")
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
         """The tokens of each text, cut where the model cuts it."""
@@ -290,8 +269,8 @@ class TorchEncoder:
         for at in range(0, len(texts), TOKENISED):
             encoded = self._loaded.preprocess(list(texts[at : at + TOKENISED]))
             features = {name: value.numpy() for name, value in encoded.items() if hasattr(value, "numpy")}
-            for row, is_token in enumerate(features[MASK].astype(bool)):
-                tokens.append({name: values[row, is_token] for name, values in features.items()})
+            masks = enumerate(features[MASK].astype(bool))
+            tokens += [{name: values[row, is_token] for name, values in features.items()} for row, is_token in masks]
         return tokens
 
     def unit_vectors(self, batch: Tokens, output: str = "sentence_embedding") -> Vectors:
@@ -300,20 +279,8 @@ class TorchEncoder:
 
         with torch.inference_mode():
             features = {name: torch.from_numpy(values).to(self._loaded.device) for name, values in batch.items()}
-            vectors = self._loaded(features)[output]
-            unit: Vectors = torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy()
+            unit: Vectors = torch.nn.functional.normalize(self._loaded(features)[output], dim=-1).cpu().numpy()
         return unit
-
-    def own_token_mask(self, batch: Tokens) -> Bools:
-        """Mask of a batch's tokens that are of the texts, shape `(n_texts, n_tokens)`: not padding, not added."""
-        is_special = np.isin(batch[IDS], self._loaded.tokenizer.all_special_ids)
-        is_unknown = batch[IDS] == self._loaded.tokenizer.unk_token_id  # it stands for a word of the text
-        is_own: Bools = batch[MASK].astype(bool) & (~is_special | is_unknown)
-        return is_own
-
-    def token_vectors(self, batch: Tokens) -> Vectors:
-        """The unit vectors of the tokens of a batch, shape `(n_texts, n_tokens, dimension)`."""
-        return self.unit_vectors(batch, "token_embeddings")
 
 
 class OnnxEncoder:
@@ -330,8 +297,8 @@ class OnnxEncoder:
         self._session = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
         self._names = [input_.name for input_ in self._session.get_inputs()]
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        tokenizer_padding: Any = self._tokenizer.padding
-        self.padding = Padding(tokenizer_padding["pad_id"], tokenizer_padding["direction"] == "left")
+        padding: Any = self._tokenizer.padding
+        self.padding = (padding["pad_id"], padding["direction"] == "left")
         self._tokenizer.no_padding()
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
@@ -351,14 +318,13 @@ class OnnxEncoder:
 Encoder = TorchEncoder | OnnxEncoder
 
 
-def ensure_exported(model: Model, load: Callable[[Model], Any]) -> Path:
+def ensure_exported(model: Model) -> Path:
     """The folder of the exported model; where it is not in the cache, it is exported. Raises ModelError where it cannot
     be, or its export gives other vectors.
     """
     folder = cache_folder() / "onnx" / model.key
     if not (folder / GRAPH).is_file():
-        loaded = load(model)
-        _check_exportable(model, loaded)
+        _check_exportable(model, loaded := load_sentence_transformer(model))
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             with new_path(folder.parent, prefix_for(folder)) as temporary:
@@ -421,8 +387,8 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
         )
     tokenizer = Tokenizer.from_str(loaded.tokenizer.backend_tokenizer.to_str())
     tokenizer.enable_truncation(loaded.max_seq_length)
-    padding = torch_encoder.padding
-    tokenizer.enable_padding(direction="left" if padding.left else "right", pad_id=padding.token)
+    pad_id, is_left = torch_encoder.padding
+    tokenizer.enable_padding(direction="left" if is_left else "right", pad_id=pad_id)
     tokenizer.save(str(folder / TOKENIZER))
     encoders = (torch_encoder, OnnxEncoder(folder))
     for texts in (_SAMPLE, _SAMPLE[:1]):
@@ -433,6 +399,6 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
             raise ModelError(f"{model.name} gives other vectors in ONNX Runtime than in torch. {_REMEDY}")
 
 
-def _n_threads() -> int:
+def _n_threads() -> int:  # 0: as many as there are cores
     setting = os.environ.get("OMP_NUM_THREADS", "")
     return int(setting) if setting.isdecimal() else 0

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
@@ -45,9 +45,8 @@ class Model:
 
     def record(self) -> dict[str, str]:
         """Record of the model that a run keeps, with the `libraries` that ran it; without this machine's folder."""
-        values = asdict(self)
-        del values["folder"], values["backend"]
-        return {**values, "libraries": _libraries(self.backend)}
+        names = ("name", "source", "sha256", "config")
+        return {**{name: getattr(self, name) for name in names}, "libraries": _libraries(self.backend)}
 
     @property
     def key(self) -> str:
@@ -106,7 +105,7 @@ def _finders(name: str, owner: str) -> tuple[tuple[str, Callable[[str], Path | N
 
 def _local_folder(name: str) -> Path | None:
     folder = Path(name)
-    return folder if (folder / "modules.json").is_file() or (folder / "config.json").is_file() else None
+    return folder if any((folder / file).is_file() for file in ("modules.json", "config.json")) else None
 
 
 def _find_cached(repository: str) -> Path | None:
@@ -151,8 +150,7 @@ def _weights_sha256(folder: Path) -> str:
 
 
 def _config_sha256(folder: Path) -> str:
-    weights = set(_weight_files(folder))
-    digest = hashlib.sha256()
+    weights, digest = set(_weight_files(folder)), hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path not in weights):
         name = path.relative_to(folder).as_posix()
         if not any(fnmatch(part, pattern) for pattern in _NO_PART for part in (name, path.name)):

@@ -19,6 +19,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -195,18 +196,12 @@ class Service:
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
         url = f"{self.address()}/{prompt.endpoint}"
-        retrying = Retrying(
-            sleep=sleep,
-            stop=stop_after_attempt(self.attempts),
-            wait=_wait_s,
-            retry=retry_if_exception_type(BrokenReply),
-            reraise=True,
-        )
+        stop, retry = stop_after_attempt(self.attempts), retry_if_exception_type(BrokenReply)
+        retrying = Retrying(sleep=sleep, stop=stop, wait=_wait_s, retry=retry, reraise=True)
         try:
             result: T = retrying(self._attempt, url, prompt, read)
         except BrokenReply as broken:
-            attempts_note = f"asked {self.attempts} times; the last time "
-            raise self._error(prompt, attempts_note + str(broken), broken.advice) from None
+            raise self._error(prompt, f"asked {self.attempts} times; the last time {broken}", broken.advice) from None
         return result
 
     def address(self) -> str:
@@ -269,10 +264,10 @@ class Service:
             return read(parse_json(text))
         except json.JSONDecodeError as error:
             kind = "HTML" if text.lstrip()[:1] == "<" else f"broken JSON ({error.msg})"
-            problem = "it answered with nothing" if is_blank(text) else f"it answered with {kind}"
-            raise BrokenReply(f"{problem}: {quote_beginning(text, _SHOWN)}" if text.strip() else problem) from None
+            problem = f"it answered with {'nothing' if is_blank(text) else kind}"
         except BrokenReply as broken:
-            raise BrokenReply(f"{broken}: {quote_beginning(text, _SHOWN)}" if text.strip() else str(broken)) from None
+            problem = str(broken)
+        raise BrokenReply(f"{problem}: {quote_beginning(text, _SHOWN)}" if text.strip() else problem)
 
     def _error(self, prompt: Prompt, problem: str, advice: str) -> ServiceError:
         model = prompt.body.get("model")
@@ -318,11 +313,10 @@ def _retry_after_s(header: str | None) -> float | None:
 
     if header and header.strip().isdecimal():
         return float(header)
-    try:
+    with suppress(ValueError):
         date = parsedate_to_datetime(header or "")
-    except ValueError:
-        return None
-    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+        return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    return None
 
 
 ACCEPT_GZIP = {"Accept-Encoding": "gzip"}
@@ -351,7 +345,15 @@ def post(client: Client, url: str, *, timeout_s: float, longest: int, **request:
     from httpx2 import ReadTimeout
 
     answers: SimpleQueue[Answer | Exception] = SimpleQueue()
-    Thread(target=_send, args=(answers, client, url, longest, request), daemon=True).start()
+
+    def send() -> None:
+        try:
+            with client.stream("POST", url, **request) as response:
+                answers.put(Answer(response.status_code, response.headers, _read_body(response, longest)))
+        except Exception as error:
+            answers.put(error)
+
+    Thread(target=send, daemon=True).start()
     try:
         answer = answers.get(timeout=timeout_s)
     except Empty:
@@ -361,16 +363,6 @@ def post(client: Client, url: str, *, timeout_s: float, longest: int, **request:
     if isinstance(answer, Exception):
         raise answer
     return answer
-
-
-def _send(
-    answers: SimpleQueue[Answer | Exception], client: Client, url: str, longest: int, request: Mapping[str, Any]
-) -> None:
-    try:
-        with client.stream("POST", url, **request) as response:
-            answers.put(Answer(response.status_code, response.headers, _read_body(response, longest)))
-    except Exception as error:
-        answers.put(error)
 
 
 def _read_body(response: Response, longest: int) -> bytes:

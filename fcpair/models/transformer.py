@@ -80,8 +80,7 @@ def _logits(
     """Output of a model's head for each text or pair, `(n, n_labels)`, and how many of them were cut."""
     import torch
 
-    longest = max_input_tokens(model, tokenizer)
-    logits = np.empty((len(texts), model.config.num_labels))
+    longest, logits = max_input_tokens(model, tokenizer), np.empty((len(texts), model.config.num_labels))
     if not texts:
         return logits, 0
     n_cut = sum(len(ids) > longest for ids in tokenizer(*_columns(texts), verbose=False)["input_ids"])
@@ -109,9 +108,9 @@ def measure_losses(texts: Sequence[str], name: str, progress: Progress | None = 
     model, tokenizer = load_transformer(_CAUSAL, resolve(name, OWNER))
     begin = [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
     tokens = [begin + tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"] for text in texts]
-    longest = max_input_tokens(model, tokenizer)
-    losses = np.zeros(len(texts))
-    for rows in longest_first([len(text_tokens) for text_tokens in tokens], BATCH, progress):
+    lengths = np.array([len(text_tokens) for text_tokens in tokens], np.int64)
+    longest, losses = max_input_tokens(model, tokenizer), np.zeros(len(texts))
+    for rows in longest_first(lengths.tolist(), BATCH, progress):
         batch = [tokens[row][:longest] for row in rows]
         if (width := len(batch[0])) < 2:
             continue
@@ -121,7 +120,6 @@ def measure_losses(texts: Sequence[str], name: str, progress: Progress | None = 
         losses[rows] = -(token_logprobs(model, ids, mask) * mask[:, 1:]).sum(dim=1).numpy()
     if not np.isfinite(losses).all():
         raise ModelError(f"{name} gives a likelihood that is not a finite number; its weights may be damaged")
-    lengths = np.array([len(text_tokens) for text_tokens in tokens])
     return TokenLosses(losses, np.maximum(np.minimum(lengths, longest) - 1, 0), int((lengths > longest).sum()))
 
 
@@ -239,8 +237,8 @@ def score_pairs(pairs: Sequence[tuple[str, str]], model: Model, progress: Progre
                 raise ModelError(f"{model.name} gives a score that is not a finite number")
             yield batch, np.round(scores.astype(np.float64), DECIMALS)[:, None]
 
-    rows = compute_rows(list(distinct), cache_folder() / "scores" / model.key, score_new, progress)
-    return rows.rows_of(keys)[:, 0] if keys else np.empty(0)
+    rows = compute_rows(keys, cache_folder() / "scores" / model.key, score_new, progress)
+    return rows[:, 0] if keys else np.empty(0)
 
 
 def _load_cross_encoder(model: Model) -> Any:

@@ -160,8 +160,7 @@ def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = N
     """The labels of each pair that anybody has answered, in the order of `codes`, and the newest decision, by pair."""
     answers = rounds.label_ids(tx)
     query = _states_query(tuple(answers[code] for code in codes), some=cell_ids is not None)
-    params = {**cell_range(tx)._asdict(), **_asked_params(cell_ids)}
-    for row in tx.execute(query, params, execution_options=STREAMED):
+    for row in tx.execute(query, {**cell_range(tx)._asdict(), **_asked_params(cell_ids)}, execution_options=STREAMED):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
 
@@ -180,8 +179,7 @@ def _states_query(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
         labels = labels.where(assignment.c.cell_id.in_(param_subquery("asked")))
     cell_id, *n_labels = (per_cell := labels.subquery()).c
     query = select(cell_id, adjudication.c.rule, rounds.code_of(adjudication), *n_labels).select_from(per_cell)
-    newest = (adjudication.c.cell_id == cell_id) & latest_rows.DECISION
-    return query.outerjoin(adjudication, newest).order_by(cell_id)
+    return query.outerjoin(adjudication, (adjudication.c.cell_id == cell_id) & latest_rows.DECISION).order_by(cell_id)
 
 
 def _asked_params(cell_ids: Sequence[int] | None) -> dict[str, Any]:

@@ -208,8 +208,7 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int]
             try:
                 target.execute(AddConstraint(key, isolate_from_table=False))
             except IntegrityError as error:
-                detail = str(error.orig).partition("DETAIL:")[2].strip()
-                raise _OddRowError(f"`{key.table.name}`: {detail}") from error
+                raise _OddRowError(f"`{key.table.name}`: {str(error.orig).partition('DETAIL:')[2].strip()}") from error
     except _OddRowError as error:
         raise StudyError(f"{place} cannot be copied: {error}; nothing was kept") from error
     backend.set_numbers(target, TABLES, last)

@@ -124,8 +124,7 @@ def undecided_pairs(tx: Tx, definite: Sequence[int]) -> tuple[int, list[int]]:
     n_undecided = select(null().label("cell_id"), func.count().label("n")).select_from(undecided)
     requested = select(adjudication.c.cell_id).where(adjudication.c.rule == Rule.REQUESTED.value, latest_rows.DECISION)
     is_waiting = or_(undecided.c.waits == 1, undecided.c.cell_id.in_(requested))
-    waiting = select(undecided.c.cell_id, literal_column("0")).where(is_waiting)
-    rows = tx.execute(union_all(n_undecided, waiting)).all()
+    rows = tx.execute(union_all(n_undecided, select(undecided.c.cell_id, literal_column("0")).where(is_waiting))).all()
     return sum(row.n for row in rows), sorted(row.cell_id for row in rows if row.cell_id is not None)
 
 
@@ -149,18 +148,14 @@ def has_open_label(cell_id: Any) -> ColumnElement[bool]:
 _OWN = assignment.c.person_id == bindparam("person")
 
 
-def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[Any]]:
-    """The pairs with an assignment of which this is true: all, and those among the parameter `asked`."""
-    query = select(assignment.c.cell_id).where(condition).distinct()
-    return query, query.where(assignment.c.cell_id.in_(param_subquery("asked")))
-
-
-_ASSIGNED = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))[1]
+_PAIRS = select(assignment.c.cell_id).distinct()
+_ASKED = assignment.c.cell_id.in_(param_subquery("asked"))
+_ASSIGNED = _PAIRS.where(rounds.COUNTING, assignment.c.status == Status.OPEN.value, _ASKED)
 _FREE = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
 _STILL_LABELLED = union(_ASSIGNED, _FREE.where(slot.c.cell_id.in_(param_subquery("asked"))))
-_LABELLED = _pairs_where(rounds.COUNTING & exists().where(latest_rows.ANSWER, ~judgement.c.skipped))[1]
-_ANSWERED = _pairs_where(~rounds.CHECKING & _OWN & assignment.c.judgement_id.is_not(None))
-_CHECKED = _pairs_where(rounds.CHECKING & _OWN)
+_LABELLED = _PAIRS.where(rounds.COUNTING, exists().where(latest_rows.ANSWER, ~judgement.c.skipped), _ASKED)
+_ANSWERED = _PAIRS.where(~rounds.CHECKING, _OWN, assignment.c.judgement_id.is_not(None))
+_CHECKED = _PAIRS.where(rounds.CHECKING, _OWN)
 _LABELS = (
     select(assignment.c.cell_id, rounds.code_of(judgement).label("code"), judgement.c.note)
     .join(judgement, latest_rows.ANSWER)
@@ -177,8 +172,7 @@ def pairs_to_label(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
 def is_labelling(tx: Tx) -> bool:
     """Return whether anybody has still to label any pair of the grid."""
     is_open = (assignment.c.person_id == person.c.id) & (assignment.c.status == Status.OPEN.value)
-    has_open = exists().where(rounds.in_round(rounds.primary(tx)), is_open)
-    return is_true(tx, exists(select(person.c.id).where(has_open)))
+    return is_true(tx, exists(select(person.c.id).where(exists().where(rounds.in_round(rounds.primary(tx)), is_open))))
 
 
 def n_verdicts_not_due(tx: Tx) -> int:
@@ -202,11 +196,10 @@ def pairs_checked_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = No
     return _own_pairs(tx, _CHECKED, person_id, cell_ids)
 
 
-def _own_pairs(
-    tx: Tx, queries: tuple[Select[Any], Select[Any]], person_id: int, cell_ids: Sequence[int] | None
-) -> set[int]:
-    params = {} if cell_ids is None else {"asked": as_param(cell_ids)}
-    return set(tx.scalars(queries[cell_ids is not None], {**params, "person": person_id}))
+def _own_pairs(tx: Tx, query: Select[Any], person_id: int, cell_ids: Sequence[int] | None) -> set[int]:
+    if cell_ids is None:
+        return set(tx.scalars(query, {"person": person_id}))
+    return set(tx.scalars(query.where(_ASKED), {"person": person_id, "asked": as_param(cell_ids)}))
 
 
 def newest_answer(tx: Tx, cell_id: int) -> int:
@@ -229,8 +222,7 @@ def restore_replaced(tx: Tx, cell_id: int, person_id: int | None, before: int) -
     time and what it rested on, so that it waits for a second look if it did.
     """
     earlier = (adjudication.c.cell_id == cell_id) & (adjudication.c.id < before)
-    rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()
-    for row in rows:
+    for row in tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings():
         is_by_hand = row["rule"] in {rule.value for rule in BY_HAND}
         if is_by_hand and row["person_id"] == person_id:
             continue
@@ -284,8 +276,7 @@ def n_pairs_decided(tx: Tx, person_id: int, since: str) -> int:
 def decision_times(tx: Tx, person_id: int, n: int) -> list[str]:
     """Times of a person's newest `n` decisions, the oldest of them first."""
     own = (adjudication.c.person_id == person_id) & _BY_PERSON
-    query = select(adjudication.c.at).where(own).order_by(adjudication.c.id.desc()).limit(n)
-    return list(tx.scalars(query))[::-1]
+    return list(tx.scalars(select(adjudication.c.at).where(own).order_by(adjudication.c.id.desc()).limit(n)))[::-1]
 
 
 def has_decided(tx: Tx, cell_id: int, person_id: int) -> bool:

@@ -60,8 +60,7 @@ def parse(stored: dict[str, Any] | None) -> tuple[OptOut, ...]:
     # than they asked for rather than less, and the page shows them both.
     opt_outs = []
     for column, by_split in (stored or {}).items():
-        splits = by_split if isinstance(by_split, dict) else {TOPIC_SPLIT: by_split}
-        for split, values in splits.items():
+        for split, values in (by_split if isinstance(by_split, dict) else {TOPIC_SPLIT: by_split}).items():
             parts = {key: part for value in values for key, part in split_topics(value, split).items()}
             opt_outs.append(OptOut(column, split, tuple(parts.values())))
     return tuple(opt_outs)
@@ -94,8 +93,7 @@ def _is_about(tx: Tx, opted_out: Sequence[OptOut], *conditions: ColumnElement[bo
     """Return whether a text of a pair, or the one it answers, meets the conditions and holds what is opted out of."""
     answering, covered = text.alias("answering"), list[ColumnElement[bool]]()
     for opt_out in opted_out:
-        all_values = tx.scalars(_column_values(opt_out.column).where(*conditions))
-        if values := list(filter(opt_out.covers, all_values)):
+        if values := list(filter(opt_out.covers, tx.scalars(_column_values(opt_out.column).where(*conditions)))):
             having = select(text.c.id).where(text.c.meta[opt_out.column].as_string().in_(sorted(values)), *conditions)
             text_ids = having.union(select(answering.c.id).where(answering.c.answers_id.in_(having)))
             covered += [cell.c.row_id.in_(text_ids), cell.c.column_id.in_(text_ids)]

@@ -37,12 +37,9 @@ def add_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
 
 def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Person]:
     """The people, in the order in which they came; of one role, and without the retired, if asked."""
-    query = select(*person.c["id", "name", "role", "retired_at"]).order_by(person.c.id)
-    if role is not None:
-        query = query.where(person.c.role == role.value)
-    if active:
-        query = query.where(person.c.retired_at.is_(None))
-    return [Person(row.id, row.name, Role(row.role), row.retired_at is not None) for row in tx.execute(query)]
+    rows = tx.execute(select(*person.c["id", "name", "role", "retired_at"]).order_by(person.c.id))
+    everybody = (Person(row.id, row.name, Role(row.role), row.retired_at is not None) for row in rows)
+    return [item for item in everybody if role in (None, item.role) and not (active and item.retired)]
 
 
 def retire(tx: Tx, person_id: int, *, keeps_link: bool = False) -> None:
@@ -66,8 +63,7 @@ def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
 
 def ids_with_token(tx: Tx) -> set[int]:
     """The ids of those who can be let in by a token."""
-    can_come_in = person.c.token_hash.is_not(None) & person.c.retired_at.is_(None)
-    return set(tx.scalars(select(person.c.id).where(can_come_in)))
+    return set(tx.scalars(select(person.c.id).where(person.c.token_hash.is_not(None) & person.c.retired_at.is_(None))))
 
 
 def retired_keys(tx: Tx) -> dict[int, str]:
@@ -107,11 +103,10 @@ def visitor_by_id(tx: Tx, person_id: int, session: str = "") -> Visitor | None:
 def _to_visitor(row: Any) -> Visitor | None:
     if row is None:
         return None
-    asked_again = _precedes(row.consented_at, row.asked_at)
+    asked_again, facts = _precedes(row.consented_at, row.asked_at), (row.id, row.name, Role(row.role), row.token_hash)
     wishes = (bool(row.blurred), row.session_secret, bool(row.keeps_refused))
     consented = row.consented_at is not None and not asked_again
-    facts = (row.id, row.name, Role(row.role), row.token_hash, consented, *wishes)
-    return Visitor(*facts, asked_again=asked_again, language=row.language)
+    return Visitor(*facts, consented, *wishes, asked_again=asked_again, language=row.language)
 
 
 def _precedes(consented_at: str | None, asked_at: str | None) -> bool:
@@ -169,16 +164,14 @@ def _asking(tx: Tx) -> dict[str, Any]:
 def ids_without_demographics(tx: Tx, role: Role) -> list[int]:
     """Ids of people who take part in a role, have not consented, and of whom nothing is known, in order."""
     nobody_yet = person.c.retired_at.is_(None) & person.c.consented_at.is_(None) & person.c.demographics.is_(None)
-    query = select(person.c.id).where(person.c.role == role.value, nobody_yet).order_by(person.c.id)
-    return list(tx.scalars(query))
+    return list(tx.scalars(select(person.c.id).where(person.c.role == role.value, nobody_yet).order_by(person.c.id)))
 
 
 def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[optouts.OptOut, ...]]:
     """Opt-outs of people, by person. Whoever opted out of nothing is left out."""
-    query = select(person.c.id, person.c.opted_out).order_by(person.c.id)
-    if person_id is not None:
-        query = query.where(person.c.id == person_id)
-    return {row.id: optouts.parse(row.opted_out) for row in tx.execute(query) if row.opted_out}
+    own = () if person_id is None else (person.c.id == person_id,)
+    rows = tx.execute(select(person.c.id, person.c.opted_out).where(*own).order_by(person.c.id))
+    return {row.id: optouts.parse(row.opted_out) for row in rows if row.opted_out}
 
 
 def terms(tx: Tx) -> list[dict[str, Any]]:
@@ -219,8 +212,7 @@ def end_session(tx: Tx, person_id: int, session: str, lasts_s: float) -> None:
     """Note that a session has ended, which would be too old in `lasts_s` seconds; what is too old is forgotten."""
     tx.execute(delete(ended_session).where(ended_session.c.until < now()))
     if not is_true(tx, exists().where(ended_session.c.session == session)):
-        until = now(lasts_s / 60)
-        tx.execute(insert(ended_session).values(session=session, person_id=person_id, until=until))
+        tx.execute(insert(ended_session).values(session=session, person_id=person_id, until=now(lasts_s / 60)))
 
 
 TimeSpan = tuple[str, str]  # after the first, and not after the second

@@ -88,8 +88,7 @@ def check_schema(tx: Tx, place: str) -> str:
     """
     revision = ""
     with suppress(DBAPIError), tx.begin_nested():
-        n_missing = len(set(metadata.tables) - set(inspect(tx).get_table_names()))
-        if n_missing > len(metadata.tables) / 2:
+        if len(set(metadata.tables) - set(inspect(tx).get_table_names())) > len(metadata.tables) / 2:
             schema.check(tx, place)
         revision = schema.revision(tx)
         if revision in schema.OLDER or revision > schema.HEAD:
@@ -147,8 +146,7 @@ def references(tx: Tx) -> CheckOutcome:
     )
     for table in referring_tables:
         for key in table.foreign_keys:
-            other = key.column.table.alias()
-            is_there = exists().where(other.c[key.column.name] == key.parent)
+            is_there = exists().where(key.column.table.alias().c[key.column.name] == key.parent)
             query = select(next(iter(table.primary_key))).where(key.parent.is_not(None), ~is_there)
             to = f"refers to a row of `{key.column.table.name}` that does not exist"
             faults += [f"row {number} of `{table.name}` {to}" for number in tx.scalars(query)]
@@ -262,8 +260,7 @@ def _break_rules(tx: Tx, about: Iterable[str], *rules: tuple[str, str]) -> Check
     name_pair, faults = grids.pair_namer(tx), list[str]()
     for means, rows in rules:
         for row in tx.execute(sql(rows)).mappings():
-            pair = {"pair": name_pair(row["pair"])} if "pair" in row else {}
-            faults.append(means.format(**{**row, **pair}))
+            faults.append(means.format(**{**row, **({"pair": name_pair(row["pair"])} if "pair" in row else {})}))
     return CheckOutcome(sum(tx.execute(sql(f"SELECT count(*) FROM {table}")).scalar_one() for table in about), faults)
 
 

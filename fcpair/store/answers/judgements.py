@@ -124,24 +124,21 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
     return frame(tx, _current_verdicts_query(tx, *columns))
 
 
-def _current_verdicts_query(tx: Tx, *columns: str) -> Select[Any]:
-    query = _select_answers(rounds.validation(tx), *columns).join(adjudication, latest_rows.DECIDED)
-    return query.where(~judgement.c.skipped, IS_CURRENT)
+def _current_verdicts_query(tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None) -> Select[Any]:
+    query = _select_labels(tx, *columns, cell_ids=cell_ids, of=rounds.validation(tx))
+    return query.join(adjudication, latest_rows.DECIDED).where(IS_CURRENT)
 
 
 def verdict_arrays(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
     """The cell (`cell_id`) and the `code` of each of `current_verdicts`, or of those on some pairs, as arrays."""
-    query = _current_verdicts_query(tx, "cell_id", "code")
-    if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
-    return integer_arrays(tx, query)
+    return integer_arrays(tx, _current_verdicts_query(tx, "cell_id", "code", cell_ids=cell_ids))
 
 
 def _counted_verdicts(tx: Tx) -> Subquery:
     """Each validator's current verdict: `cell_id`, `code`, and `counts`, 1 if it is about the label of now, else 0."""
-    query = _select_answers(rounds.validation(tx), "cell_id", "code").outerjoin(adjudication, latest_rows.DECIDED)
+    query = _select_labels(tx, "cell_id", "code", cell_ids=None, of=rounds.validation(tx))
     counts = case((IS_CURRENT, 1), else_=0).label("counts")
-    return query.add_columns(counts).where(~judgement.c.skipped).order_by(None).subquery()
+    return query.outerjoin(adjudication, latest_rows.DECIDED).add_columns(counts).order_by(None).subquery()
 
 
 def lost_verdicts(tx: Tx) -> list[int]:
@@ -156,8 +153,7 @@ def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
     verdicts = _counted_verdicts(tx)
     agree = func.sum(case((verdicts.c.code == int(Verdict.AGREE), verdicts.c.counts), else_=0))
     disagree = func.sum(verdicts.c.counts) - agree
-    of_pair = select(agree.label("agree"), disagree.label("disagree")).group_by(verdicts.c.cell_id)
-    balance = of_pair.subquery().c
+    balance = select(agree.label("agree"), disagree.label("disagree")).group_by(verdicts.c.cell_id).subquery().c
     return {(int(row[0]), int(row[1])): row[2] for row in tx.execute(select(*balance, func.count()).group_by(*balance))}
 
 
@@ -178,8 +174,7 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     # A blind answer amounts to the verdict on what had been decided, as it was then.
     seen = SEEN_DECISION.c.id == judgement.c.adjudication_id
     decided_code = select(rounds.code_of(SEEN_DECISION)).where(seen).correlate(judgement).scalar_subquery()
-    agrees = rounds.code_of(judgement) == decided_code
-    verdict = case((agrees, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
+    verdict = case((rounds.code_of(judgement) == decided_code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     of_answer = select(round_.c.blind).join(answer, answer.c.round_id == round_.c.id)
     was_blind = of_answer.where(answer.c.id == judgement.c.answer_id).correlate(judgement).scalar_subquery()
     code = case((was_blind, verdict), else_=rounds.code_of(judgement)).label("code")
@@ -205,8 +200,7 @@ def n_judgements(tx: Tx, of: Round | None = None) -> int:
 
 def n_by_people(tx: Tx) -> int:
     """Count the current judgements of every round that people gave, skips included."""
-    made_up = (Origin.SIMULATED.value, Origin.GENERATED.value)
-    return sum(n for origin, n in n_by_origin_of_all(tx).items() if origin not in made_up)
+    return sum(n for origin, n in n_by_origin_of_all(tx).items() if origin not in (Origin.SIMULATED, Origin.GENERATED))
 
 
 def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:

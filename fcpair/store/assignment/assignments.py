@@ -49,10 +49,8 @@ _PAIR_AND_PERSON = assignment.c["cell_id", "person_id"]
 
 def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
     """Give out pairs: `cell_id`, `person_id`, `position`, `status`; `replaces` of a slot; `blind` of a verdict."""
-    blind = assignments["blind"].astype(int) if "blind" in assignments.columns else 0
-    round_id = np.asarray(of.ids)[blind]
-    rows = assignments.drop(columns="blind", errors="ignore")
-    insert_rows(tx, assignment, records(rows.assign(round_id=round_id)))
+    round_id = np.asarray(of.ids)[assignments["blind"].astype(int) if "blind" in assignments.columns else 0]
+    insert_rows(tx, assignment, records(assignments.drop(columns="blind", errors="ignore").assign(round_id=round_id)))
 
 
 def assignments(tx: Tx, of: Round) -> pd.DataFrame:
@@ -166,8 +164,7 @@ _LAST = PreparedStatement(
 
 def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     """The last position of the shards of these people, as far as they have one."""
-    rows = _LAST.all(tx, rounds=as_param(of.ids), people=as_param(person_ids))
-    return {row.person_id: row.last for row in rows}
+    return {row.person_id: row.last for row in _LAST.all(tx, rounds=as_param(of.ids), people=as_param(person_ids))}
 
 
 Counts = dict[str, dict[int, dict[str, int]]]  # numbers of assignments in a grid: by round, person and status
@@ -336,8 +333,7 @@ def set_positions(tx: Tx, positions: Mapping[int, int]) -> None:
 
 def n_active_by_person(tx: Tx, of: Round) -> dict[int, int]:
     """Count what each person has done and has open in a round."""
-    query = select(assignment.c.person_id, func.count())
-    active = query.where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))
+    active = select(assignment.c.person_id, func.count()).where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))
     return {row[0]: row[1] for row in tx.execute(active.group_by(assignment.c.person_id))}
 
 

@@ -150,8 +150,7 @@ def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> 
     unanswered, other = 0, _ANY_UNANSWERED.first(tx)
     if later and later[-1].status == Status.OPEN.value:
         if later[-1].judgement_id is not None:
-            lapse = update(assignment).where(assignment.c.id == later[-1].id)
-            tx.execute(lapse.values(status=Status.WITHDRAWN.value))
+            tx.execute(update(assignment).where(assignment.c.id == later[-1].id).values(status=Status.WITHDRAWN.value))
         else:
             unanswered = later.pop().id
     with tentative(tx, is_kept=not is_control):
@@ -165,8 +164,7 @@ def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> 
 
 def leave_slot(tx: Tx, assignment_id: int) -> None:
     """Take an assignment out of the row of those who had a slot: somebody else has answered there in its place."""
-    own = assignment.c.id == assignment_id
-    before = tx.scalar(select(assignment.c.replaces).where(own))
+    before = tx.scalar(select(assignment.c.replaces).where(assignment.c.id == assignment_id))
     successor_id = tx.scalar(select(assignment.c.id).where(assignment.c.replaces == assignment_id))
     tx.execute(update(assignment).where(assignment.c.id.in_([assignment_id, successor_id])).values(replaces=None))
     tx.execute(update(assignment).where(assignment.c.id == successor_id).values(replaces=before))
@@ -178,8 +176,7 @@ def _later_holders(tx: Tx, assignment_id: int) -> list[Any]:
     """
     later = list(_LATER_HOLDERS.all(tx, first=assignment_id))
     while True:
-        last = later[-1].id if later else assignment_id
-        if _TAKE_FREE.execute(tx, replaced=last).rowcount:
+        if _TAKE_FREE.execute(tx, replaced=later[-1].id if later else assignment_id).rowcount:
             return later
         before, later = later, list(_LATER_HOLDERS.all(tx, first=assignment_id))
         if len(later) == len(before):

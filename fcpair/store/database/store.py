@@ -222,8 +222,7 @@ class Store:
         if isinstance(error, UnicodeEncodeError):
             return InputError(f"{error.object!r} holds half a surrogate pair, which no text can")
         if isinstance(error, OSError) and not isinstance(error, FcpairError):
-            place = error.filename or self.place
-            return StudyError(f"{place}: {error.strerror or error}; the study was not changed")
+            return StudyError(f"{error.filename or self.place}: {error.strerror or error}; the study was not changed")
         return error
 
 

@@ -118,5 +118,4 @@ def is_answered_since(tx: Tx, run: RunRecord, of: Iterable[Round]) -> bool:
 
 def is_decided_since(tx: Tx, run: RunRecord) -> bool:
     """Whether a pair of the grid that a transaction is about was decided after a run, by a rule or by somebody."""
-    in_grid = grids.cell_range(tx).holds(adjudication.c.cell_id)
-    return is_true(tx, exists().where(in_grid, adjudication.c.at > run.at))
+    return is_true(tx, exists().where(grids.cell_range(tx).holds(adjudication.c.cell_id), adjudication.c.at > run.at))

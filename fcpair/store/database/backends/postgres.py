@@ -125,8 +125,7 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
         params = [processors.get(name, _plain_value)(given[name]) for name in compiled.positiontup or ()]
         names = [column.name for column in query.selected_columns]
         packed = ", ".join(f"string_agg(int8send(coalesce(c{at}, {_MISSING})::bigint), '')" for at in range(len(names)))
-        columns = ", ".join(f"c{at}" for at in range(len(names)))
-        whole = f"SELECT {packed} FROM ({compiled.statement}) AS q ({columns})"
+        whole = f"SELECT {packed} FROM ({compiled.statement}) AS q ({', '.join(f'c{at}' for at in range(len(names)))})"
         row = driver(conn).execute(whole, params, binary=True).fetchone()
         arrays = (np.frombuffer(cell or b"", ">i8").astype(np.int64) for cell in row)
         return {
