@@ -12,7 +12,6 @@ import json
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +58,8 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
         _log.warning("%s cannot be kept (%s)", path, error)
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part that is kept: the digests of its texts, and their vectors, shape `(n_texts, dimension)`."""
-
-    path: Path
-    keys: list[str]
-    vectors: NDArray[Any]
+Part = tuple[Path, list[str], NDArray[Any]]
+"""A part that is kept: its path, the digests of its texts, and their vectors, shape `(n_texts, dimension)`."""
 
 
 def key_of(text: str) -> str:
@@ -80,9 +74,7 @@ def folder_of(model: Model) -> Path:
 
 def read_parts(folder: Path) -> Iterator[Part]:
     """The parts that are kept in a folder; none where there is none. One that cannot be read is passed over."""
-    for path in sorted(folder.glob(f"[!.]*{_SUFFIX}")):
-        if (part := read_part(path)) is not None:
-            yield part
+    yield from filter(None, map(read_part, sorted(folder.glob(f"[!.]*{_SUFFIX}"))))
 
 
 def read_part(path: Path) -> Part | None:
@@ -97,7 +89,7 @@ def read_part(path: Path) -> Part | None:
     except (OSError, ValueError) as error:
         _log.warning("the cache %s cannot be read (%s); its content is computed again", path, error)
         return None
-    return Part(path, [key.hex() for key in table["key"].to_pylist()], _array(table))
+    return path, [key.hex() for key in table["key"].to_pylist()], _array(table)
 
 
 def read_vectors(path: Path, rows: Ints) -> Vectors:

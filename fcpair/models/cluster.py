@@ -184,7 +184,7 @@ def encode_on_cluster(
         raise ModelError("there are no texts to encode")
     keys, folder, done = [key_of(text) for text in texts], folder_of(model), 0
     text_by_key = dict(zip(keys, texts, strict=True))
-    cached_keys = {key for part in read_parts(folder) for key in part.keys}
+    cached_keys = {key for _, part_keys, _ in read_parts(folder) for key in part_keys}
     new = [key for key in text_by_key if key not in cached_keys]
     if new and model.backend == ONNX:
         ensure_exported(model)
@@ -203,9 +203,9 @@ def cached_places(keys: list[str], folder: Path) -> VectorPlaces:
     """Places of the vectors of the keys in a folder; raises ClusterError where they are not all there."""
     paths: list[Path] = []
     place_by_key: dict[str, tuple[int, int]] = {}
-    for part in read_parts(folder):
-        place_by_key.update((key, (len(paths), row)) for row, key in enumerate(part.keys))
-        paths.append(part.path)
+    for part_path, part_keys, _ in read_parts(folder):
+        place_by_key.update((key, (len(paths), row)) for row, key in enumerate(part_keys))
+        paths.append(part_path)
     if n_lost := sum(key not in place_by_key for key in keys):
         raise ClusterError(f"the vectors of {n_lost:,} texts that workers have kept are not found in {folder}")
     path, row = np.array([place_by_key[key] for key in keys], np.int64).T

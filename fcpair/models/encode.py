@@ -75,8 +75,8 @@ def compute_rows(
         rows[places[places >= 0]] = values[places >= 0]
         is_filled[places[places >= 0]] = True
 
-    for part in kept.read_parts(folder):
-        put(part.keys, part.vectors)
+    for _, part_keys, vectors in kept.read_parts(folder):
+        put(part_keys, vectors)
     new, done = [key for key, place in place_by_key.items() if not is_filled[place]], 0
     unsaved: list[tuple[list[str], NDArray[Any]]] = []
 

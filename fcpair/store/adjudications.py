@@ -158,9 +158,9 @@ def people_who_decided(tx: Tx) -> pd.DataFrame:
 
 def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = None) -> Iterator[PairState]:
     """The labels of each pair that anybody has answered, in the order of `codes`, and the newest decision, by pair."""
-    answers = rounds.label_ids(tx)
+    answers, params = rounds.label_ids(tx), {**cell_range(tx)._asdict(), "asked": as_param(cell_ids or ())}
     query = _states_query(tuple(answers[code] for code in codes), some=cell_ids is not None)
-    for row in tx.execute(query, {**cell_range(tx)._asdict(), **_asked_params(cell_ids)}, execution_options=STREAMED):
+    for row in tx.execute(query, params, execution_options=STREAMED):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
 
@@ -182,18 +182,14 @@ def _states_query(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
     return query.outerjoin(adjudication, (adjudication.c.cell_id == cell_id) & latest_rows.DECISION).order_by(cell_id)
 
 
-def _asked_params(cell_ids: Sequence[int] | None) -> dict[str, Any]:
-    return {} if cell_ids is None else {"asked": as_param(cell_ids)}
-
-
 def answers_since_decision(
     tx: Tx, cell_ids: Sequence[int] | None = None
 ) -> Iterator[tuple[int, int, list[tuple[int, int, int | None]]]]:
     """The pairs that were labelled, again or at all, after the decision by hand that stands on them: their number, the
     newest judgement that it saw, and every answer, oldest first: judgement, assignment, and code (None: a skip).
     """
-    query = _RELABELLED if cell_ids is None else _RELABELLED.where(adjudication.c.cell_id.in_(param_subquery("asked")))
-    for (cell_id, seen), rows in groupby(tx.execute(query, _asked_params(cell_ids)), key=itemgetter(0, 1)):
+    query = _RELABELLED if cell_ids is None else _RELABELLED.where(adjudication.c.cell_id.in_(as_subquery(cell_ids)))
+    for (cell_id, seen), rows in groupby(tx.execute(query), key=itemgetter(0, 1)):
         yield cell_id, seen, [(row[2], row[3], row[4]) for row in rows]
 
 
@@ -239,13 +235,11 @@ class DecisionFilter:
                 for row_ids, column_ids in self.texts_by_word
             )
             matching = select(cell.c.id).where(cell_range(tx).holds(cell.c.id), *has_words)
-            first_ids = list(tx.scalars(matching.limit(_FEW + 1)))
-            is_few = len(first_ids) <= _FEW
+            is_few = len(first_ids := list(tx.scalars(matching.limit(_FEW + 1)))) <= _FEW
             yield adjudication.c.cell_id.in_(as_subquery(first_ids)) if is_few else _CELL_ID.in_(matching)
         if self.codes:
-            label_ids = rounds.label_ids(tx)
-            answer_ids = [None if code is None else label_ids[code] for code in self.codes]
-            yield or_(*(adjudication.c.answer_id == answer_id for answer_id in answer_ids))  # None: IS NULL
+            answer_ids: dict[int | None, int | None] = {None: None, **rounds.label_ids(tx)}
+            yield or_(*(adjudication.c.answer_id == answer_ids[code] for code in self.codes))  # None: IS NULL
         if self.deciders:
             yield or_(*(adjudication.c.person_id == person_id for person_id in self.deciders))
         if self.is_flagged:

@@ -11,7 +11,7 @@ import logging
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import count
@@ -41,12 +41,9 @@ def back_up(place: Place, file: Path) -> backup_format.Manifest:
     StudyError, and leaves no file, where the study is damaged or the file cannot be written.
     """
     backup_format.check_name_free(file)
-    store = Store(backends.at(place).find(place))
-    try:
+    with closing(Store(backends.at(place).find(place))) as store:
         store.examine()
         return _write(store, place, file)
-    finally:
-        store.close()
 
 
 def _write(store: Store, place: Place, file: Path) -> backup_format.Manifest:
@@ -79,8 +76,8 @@ def restore(file: Path, place: Place, *, create: bool) -> backup_format.Manifest
 
 def check(file: Path) -> backup_format.Manifest:
     """Check a backup and return its manifest; raises StudyError unless it is intact and this fcpair can restore it."""
-    manifest = backup_format.check(file)
-    _check_version(manifest, file)
+    with backup_format.open_backup(file) as (manifest, _):
+        _check_version(manifest, file)
     return manifest
 
 
@@ -88,11 +85,9 @@ def check(file: Path) -> backup_format.Manifest:
 def unpacked_study(file: Path) -> Iterator[Path | None]:
     """The study of a backup, as long as it is looked at; None where that would take a server."""
     with tempfile.TemporaryDirectory() as folder, backup_format.open_backup(file) as (manifest, content):
-        if manifest.kind != "sqlite":
-            yield None
-            return
-        path = Path(folder) / manifest.member
-        sqlite_file.unpack(content, path)
+        path = Path(folder) / manifest.member if manifest.kind == "sqlite" else None
+        if path:
+            sqlite_file.unpack(content, path)
         yield path
 
 
@@ -158,9 +153,8 @@ def copy(source: Place, target: Place, progress: Callable[[int, int], None], *, 
     with how many rows were copied or compared, of how many. Raises StudyError, and leaves nothing at the target, where
     the source is damaged, or the target cannot hold it or got something else.
     """
-    source_store = Store.open(source)
     copied: list[CopyReport] = []
-    try:
+    with closing(Store.open(source)) as source_store:
         source_store.examine()
         with source_store.read() as tx:
             place = source_store.place
@@ -169,8 +163,6 @@ def copy(source: Place, target: Place, progress: Callable[[int, int], None], *, 
             Store.create(
                 target, lambda into: copied.append(_copy_rows(tx, into, place, progress)), bulk=True, create=create
             ).close()
-    finally:
-        source_store.close()
     return copied[0]
 
 

@@ -140,16 +140,13 @@ def protection(tx: Tx) -> CheckOutcome:
 
 def references(tx: Tx) -> CheckOutcome:
     """Whatever a row refers to is there, and what is said to be the newest judgement of an assignment is."""
-    referring_tables, faults = (
-        [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys],
-        [],
-    )
-    for table in referring_tables:
-        for key in table.foreign_keys:
-            is_there = exists().where(key.column.table.alias().c[key.column.name] == key.parent)
-            query = select(next(iter(table.primary_key))).where(key.parent.is_not(None), ~is_there)
-            to = f"refers to a row of `{key.column.table.name}` that does not exist"
-            faults += [f"row {number} of `{table.name}` {to}" for number in tx.scalars(query)]
+    # The pairs of the grid are held against its sides instead, which says more.
+    referring_tables, faults = [item for item in metadata.sorted_tables if item is not cell and item.foreign_keys], []
+    for key in (key for table in referring_tables for key in table.foreign_keys):
+        is_there = exists().where(key.column.table.alias().c[key.column.name] == key.parent)
+        query = select(next(iter(key.parent.table.primary_key))).where(key.parent.is_not(None), ~is_there)
+        to = f"refers to a row of `{key.column.table.name}` that does not exist"
+        faults += [f"row {number} of `{key.parent.table.name}` {to}" for number in tx.scalars(query)]
     each = select(judgement.c.assignment_id, func.max(judgement.c.id).label("id")).group_by(judgement.c.assignment_id)
     newest = each.subquery("newest")
     query = (
@@ -191,13 +188,10 @@ def chain_links(tx: Tx, of: Chain) -> CheckOutcome:
     name_pair, cell_at = grids.pair_namer(tx), (*of.says, *of.of_cell).index("cell_id")
     ends, faults = dict[int, Head](), list[str]()
     for digest, says in hash_chain.read_rows(tx, of):
-        person_id = says[of.person_at] or NOBODY
-        before = ends.get(person_id, START)
+        before, fits = ends.get(person_id := says[of.person_at] or NOBODY, START), False
         ends[person_id] = Head(before.n + 1, digest)
-        try:
+        with suppress(TypeError):  # damage can make anything of a value
             fits = hash_chain.link(before.digest, says) == digest
-        except TypeError:  # damage can make anything of a value
-            fits = False
         if not fits:
             whose = names.get(person_id, f"person {person_id}")
             faults.append(
@@ -261,7 +255,7 @@ def _break_rules(tx: Tx, about: Iterable[str], *rules: tuple[str, str]) -> Check
     for means, rows in rules:
         for row in tx.execute(sql(rows)).mappings():
             faults.append(means.format(**{**row, **({"pair": name_pair(row["pair"])} if "pair" in row else {})}))
-    return CheckOutcome(sum(tx.execute(sql(f"SELECT count(*) FROM {table}")).scalar_one() for table in about), faults)
+    return CheckOutcome(sum(tx.scalar(sql(f"SELECT count(*) FROM {table}")) for table in about), faults)
 
 
 def _listed(values: Iterable[str | int]) -> str:

@@ -77,10 +77,10 @@ def answer_arrays(tx: Tx) -> AnswerArrays:
 def n_by_origin(tx: Tx) -> dict[str, int]:
     """Count the current answers by origin, as `judgements.n_by_origin` does, but from the answers that are kept."""
     answers = answer_arrays(tx)
-    is_left_out = np.isin(answers.round_id, rounds.uncounted_ids(tx))
-    if not (answers.current & ~is_left_out).any():
-        is_left_out = np.isin(answers.round_id, rounds.known_ids(tx))
-    counts = np.bincount(answers.origin[answers.current & ~is_left_out], minlength=len(_ORIGINS)).tolist()
+    is_meant = answers.current & ~np.isin(answers.round_id, rounds.known_ids(tx, calibrations=True))
+    if not is_meant.any():
+        is_meant = answers.current & ~np.isin(answers.round_id, rounds.known_ids(tx))
+    counts = np.bincount(answers.origin[is_meant], minlength=len(_ORIGINS)).tolist()
     return {origin: counts[at] for origin, at in sorted(_ORIGINS.items()) if counts[at]}
 
 

@@ -65,15 +65,13 @@ def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float
     for row in tx.execute(reviewed):
         reviews.setdefault(tuple(row[:3]), []).append({"person_id": row[3], "used": row[4], "at": row[5]})
     _clear(tx, example.c.round_id == of.id)
-    rows = (
-        {"round_id": of.id, "row_id": row_id, "hs_id": hs_id, "cn_id": cn_id, "rank": rank, "score": score}
-        for (row_id, hs_id, cn_id), rank, score in examples
-    )
+    names = ("round_id", "row_id", "hs_id", "cn_id", "rank", "score")
+    rows = (dict(zip(names, (of.id, *key, rank, score), strict=True)) for key, rank, score in examples)
     insert_rows(tx, example, rows)
     query = select(*example.c["id", "row_id", "hs_id", "cn_id"]).where(example.c.round_id == of.id)
     ids = {tuple(row[1:]): row.id for row in tx.execute(query)}
     kept = [(ids[key], before) for key, before in reviews.items() if key in ids]
-    insert_rows(tx, example_review, ({**one, "example_id": number} for number, before in kept for one in before))
+    insert_rows(tx, example_review, ({**said, "example_id": number} for number, before in kept for said in before))
     return len(kept)
 
 

@@ -209,8 +209,9 @@ def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:
     """
     if of is not None:
         return n_by_origin_of_all(tx, rounds.in_round(of))
-    counts = n_by_origin_of_all(tx, assignment.c.round_id.not_in(rounds.uncounted_ids(tx)))
-    return counts or n_by_origin_of_all(tx, assignment.c.round_id.not_in(rounds.known_ids(tx)))
+    ids = (rounds.known_ids(tx, calibrations=calibrations) for calibrations in (True, False))
+    counts = (n_by_origin_of_all(tx, assignment.c.round_id.not_in(left_out)) for left_out in ids)
+    return next(counts) or next(counts)
 
 
 def n_by_origin_of_all(tx: Tx, *is_meant: ColumnElement[bool]) -> dict[str, int]:

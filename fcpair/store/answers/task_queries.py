@@ -92,8 +92,8 @@ def _open_queries(*, checks: bool, rests: bool, by_row: bool) -> tuple[PreparedS
 
 
 def _queries_of(of: Round) -> tuple[PreparedStatement, PreparedStatement]:
-    checks, rests = of.checks is not None, bool(of.options.rests_on)
-    return _open_queries(checks=checks, rests=rests, by_row=of.options.shows_whole_rows)
+    by_row = of.options.shows_whole_rows
+    return _open_queries(checks=of.checks is not None, rests=bool(of.options.rests_on), by_row=by_row)
 
 
 def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
@@ -132,8 +132,8 @@ def original_text(tx: Tx, of: Round, cell_id: int) -> Any:
 
 def row_metadata(tx: Tx, cell_id: int) -> dict[str, Any]:
     """The metadata of the text of a cell's row."""
-    query = select(text.c.meta).join(cell, cell.c.row_id == text.c.id).where(cell.c.id == cell_id)
-    return dict(tx.execute(query).scalar_one())
+    query = select(text.c.meta).join(cell, cell.c.row_id == text.c.id)
+    return dict(tx.execute(query.where(cell.c.id == cell_id)).scalar_one())
 
 
 def answered_tasks(
@@ -213,9 +213,8 @@ def hold_people(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int]
 
 def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
     """The same for one who decides about a cell."""
-    backend = backends.backend_of(tx)
-    backend.hold_rows(tx, person, [person_id])
-    backend.hold_rows(tx, cell, [cell_id])
+    for table, number in ((person, person_id), (cell, cell_id)):
+        backends.backend_of(tx).hold_rows(tx, table, [number])
 
 
 _qualification, _qualifying = round_.alias("qualification"), assignment.alias("qualifying")
@@ -274,8 +273,8 @@ def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
 
 def own_among(tx: Tx, person_id: int, assignment_ids: Sequence[int]) -> list[int]:
     """Those of these assignments that are a person's."""
-    ids = assignment.c.id.in_(as_subquery(assignment_ids))
-    return list(tx.scalars(select(assignment.c.id).where(assignment.c.person_id == person_id, ids)))
+    is_asked = assignment.c.id.in_(as_subquery(assignment_ids))
+    return list(tx.scalars(select(assignment.c.id).where(assignment.c.person_id == person_id, is_asked)))
 
 
 _SET_STATUS = PreparedStatement(
@@ -287,9 +286,8 @@ _SET_STATUS = PreparedStatement(
 
 def add_judgement(tx: Tx, assignment_row: Any, row: dict[str, Any], status: Status) -> int:
     """Add one answer, `row`, with what became of its assignment, as `find_assignment` has it; returns its number."""
-    at = now()
-    online = {"origin": Origin.ONLINE.value, "run_id": None, "withdraws": None}
-    added = hash_chain.add_answer(tx, {"assignment_id": assignment_row.id, **row, **online, "at": at}, assignment_row)
+    online = {"origin": Origin.ONLINE.value, "run_id": None, "withdraws": None, "at": (at := now())}
+    added = hash_chain.add_answer(tx, {"assignment_id": assignment_row.id, **row, **online}, assignment_row)
     _SET_STATUS.execute(tx, one=assignment_row.id, new=status.value, at=at, newest=added)
     return added
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
+    String,
     Subquery,
     bindparam,
     case,
@@ -173,8 +175,8 @@ Counts = dict[str, dict[int, dict[str, int]]]  # numbers of assignments in a gri
 def counts_of_all_grids(tx: Tx, *conditions: ColumnElement[bool]) -> dict[int, Counts]:
     """Count the assignments, by grid, or in rounds that meet conditions; those of known pairs are left out."""
     counts: dict[int, Counts] = {}
-    query = _COUNTED.where(*conditions, round_.c.id.not_in(rounds.known_ids(tx)))
-    for grid_id, name, person_id, status, n in tx.execute(query):
+    rows = tx.execute(_COUNTED.where(*conditions, round_.c.id.not_in(rounds.known_ids(tx))))
+    for grid_id, name, person_id, status, n in rows:
         counts.setdefault(grid_id, {}).setdefault(name, {}).setdefault(person_id, {})[status] = int(n)
     return counts
 
@@ -193,7 +195,7 @@ def sum_of_round(counts: Counts, of: Round) -> Counter[str]:
 def sums_of_people(counts_by_grid: Mapping[int, Counts]) -> dict[int, Counter[str]]:
     """The sum of what each person has in all rounds of all grids, by status."""
     sums: dict[int, Counter[str]] = defaultdict(Counter)
-    for by_person in (by_person for counts in counts_by_grid.values() for by_person in counts.values()):
+    for by_person in chain.from_iterable(counts.values() for counts in counts_by_grid.values()):
         for person_id, by_status in by_person.items():
             sums[person_id].update(by_status)
     return sums
@@ -201,8 +203,7 @@ def sums_of_people(counts_by_grid: Mapping[int, Counts]) -> dict[int, Counter[st
 
 def _counted_as(status: ColumnElement[str]) -> ColumnElement[str]:
     # Not by parameters: PostgreSQL would not see that what is selected is what is grouped by.
-    opted_out: ColumnElement[str] = literal_column(f"'{OPTED_OUT}'")
-    withdrawn: ColumnElement[str] = literal_column(f"'{Status.WITHDRAWN.value}'")
+    opted_out, withdrawn = (literal_column(f"'{name}'", String) for name in (OPTED_OUT, Status.WITHDRAWN.value))
     return case((status == opted_out, withdrawn), else_=status).label("status")
 
 
@@ -237,15 +238,14 @@ def n_active_cells(tx: Tx, of: Round) -> int:
 def n_by_status(tx: Tx, of: Round) -> dict[str, int]:
     """Count the assignments of a round by status; empty where it was not assigned."""
     status = _counted_as(assignment.c.status)
-    query = select(status, func.count()).where(rounds.in_round(of)).group_by(status)
-    return {row[0]: row[1] for row in tx.execute(query)}
+    return dict(tx.execute(select(status, func.count()).where(rounds.in_round(of)).group_by(status)).all())
 
 
 def n_open_by_person(tx: Tx, of: Round) -> list[tuple[str, int]]:
     """Count the open assignments of each person in a round, by name, in the order in which people came."""
     query = select(person.c.name, func.count()).join(assignment, assignment.c.person_id == person.c.id)
-    open_ = query.where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
-    return [(row[0], row[1]) for row in tx.execute(open_.group_by(person.c.id).order_by(person.c.id))]
+    query = query.where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
+    return list(tx.execute(query.group_by(person.c.id).order_by(person.c.id)))
 
 
 def labels_per_pair(tx: Tx) -> dict[int, int]:
@@ -260,10 +260,8 @@ def overlap_per_text(tx: Tx) -> tuple[list[int], list[int]]:
     slots = _label_slots(tx)
     several = select(slots.c.cell_id).group_by(slots.c.cell_id).having(func.count() > 1).subquery()
     n = select(func.count()).select_from(several.join(cell, cell.c.id == several.c.cell_id))
-    of_rows, of_columns = (
-        list(tx.scalars(n.group_by(column).order_by(column))) for column in cell.c["row_id", "column_id"]
-    )
-    return of_rows, of_columns
+    of_rows, of_columns = (n.group_by(column).order_by(column) for column in cell.c["row_id", "column_id"])
+    return list(tx.scalars(of_rows)), list(tx.scalars(of_columns))
 
 
 def _label_slots(tx: Tx) -> Subquery:
@@ -311,9 +309,8 @@ def known_answers(tx: Tx, of: Round, person_id: int | None = None) -> list[Known
 
 def known_cell_ids(tx: Tx, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """The id of the cell of each pair of texts that the grid has."""
-    row_ids, wanted = as_subquery(sorted({row_id for row_id, _ in pairs})), set(pairs)
-    query = select(*cell.c["id", "row_id", "column_id"]).where(cell_range(tx).holds(cell.c.id))
-    rows = tx.execute(query.where(cell.c.row_id.in_(row_ids)))
+    has_row, wanted = cell.c.row_id.in_(as_subquery(sorted({row_id for row_id, _ in pairs}))), set(pairs)
+    rows = tx.execute(select(*cell.c["id", "row_id", "column_id"]).where(cell_range(tx).holds(cell.c.id), has_row))
     return {(row.row_id, row.column_id): row.id for row in rows if (row.row_id, row.column_id) in wanted}
 
 
@@ -334,7 +331,7 @@ def set_positions(tx: Tx, positions: Mapping[int, int]) -> None:
 def n_active_by_person(tx: Tx, of: Round) -> dict[int, int]:
     """Count what each person has done and has open in a round."""
     active = select(assignment.c.person_id, func.count()).where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))
-    return {row[0]: row[1] for row in tx.execute(active.group_by(assignment.c.person_id))}
+    return dict(tx.execute(active.group_by(assignment.c.person_id)).all())
 
 
 def merge_doubled(tx: Tx, known: Round, main: Round) -> None:
@@ -357,9 +354,8 @@ def known_faults(tx: Tx, known: Round, main: Round, pairs: Sequence[tuple[int, i
     rows = list(tx.execute(given.where(rounds.in_round(known), ~IS_TAKEN_BACK)))
     own = select(*_PAIR_AND_PERSON).where(rounds.in_round(main), ~IS_TAKEN_BACK)
     ids = as_subquery(sorted({row.cell_id for row in rows}))
-    doubled = {(row[0], row[1]) for row in tx.execute(own.where(assignment.c.cell_id.in_(ids)))}
-    known_pairs = set(pairs)
+    doubled, known_pairs = set(tx.execute(own.where(assignment.c.cell_id.in_(ids)))), set(pairs)
     return [
-        *((row.cell_id, "both") for row in rows if (row.cell_id, row.person_id) in doubled),
-        *((row.cell_id, "unknown") for row in rows if (row.row_id, row.column_id) not in known_pairs),
+        *((row.cell_id, "both") for row in rows if tuple(row[:2]) in doubled),
+        *((row.cell_id, "unknown") for row in rows if tuple(row[2:]) not in known_pairs),
     ]

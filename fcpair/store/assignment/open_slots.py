@@ -79,8 +79,7 @@ _OTHER_PAIR = PreparedStatement(
 
 def other_pair_of_holder(tx: Tx, of: Round, assignment_id: int) -> int:
     """The cell of some pair of a round that whoever has an assignment has, or left to nobody; 0 where there is none."""
-    other = _OTHER_PAIR.first(tx, rounds=as_param(of.ids), one=assignment_id)
-    return other.cell_id if other else 0
+    return next((row.cell_id for row in _OTHER_PAIR.all(tx, rounds=as_param(of.ids), one=assignment_id)), 0)
 
 
 def _load_query(of_round: ColumnElement[bool]) -> PreparedStatement:
@@ -106,8 +105,7 @@ def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
 
 def fill_slots(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
     """Give slots to others: `cell_id`, `person_id`, `round_id`, `position`, `replaces`."""
-    names = ("cell_id", "person_id", "round_id", "position", "replaces")
-    status = {"status": Status.OPEN.value}
+    names, status = ("cell_id", "person_id", "round_id", "position", "replaces"), {"status": Status.OPEN.value}
     insert_rows(tx, assignment, ({**{name: row[name] for name in names}, **status} for row in rows))
 
 
@@ -145,14 +143,14 @@ def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> 
     (`is_control`), for which something is removed and put back: the time of a reply tells none.
     """
     later = _later_holders(tx, assignment_id)
-    if later and later[-1].status == Status.DONE.value:
+    status = later[-1].status if later else None
+    if status == Status.DONE:
         return False
     unanswered, other = 0, _ANY_UNANSWERED.first(tx)
-    if later and later[-1].status == Status.OPEN.value:
-        if later[-1].judgement_id is not None:
-            tx.execute(update(assignment).where(assignment.c.id == later[-1].id).values(status=Status.WITHDRAWN.value))
-        else:
-            unanswered = later.pop().id
+    if status == Status.OPEN and later[-1].judgement_id is not None:
+        tx.execute(update(assignment).where(assignment.c.id == later[-1].id).values(status=Status.WITHDRAWN.value))
+    elif status == Status.OPEN:
+        unanswered = later.pop().id
     with tentative(tx, is_kept=not is_control):
         _REMOVE.execute(tx, one=other.id if is_control and other else unanswered)
     if later:
@@ -174,13 +172,13 @@ def _later_holders(tx: Tx, assignment_id: int) -> list[Any]:
     """Find those who had a slot after this assignment, in order, and take it where it is free at the end; somebody else
     may be given it at this moment: then they are the last of them.
     """
-    later = list(_LATER_HOLDERS.all(tx, first=assignment_id))
-    while True:
-        if _TAKE_FREE.execute(tx, replaced=later[-1].id if later else assignment_id).rowcount:
-            return later
-        before, later = later, list(_LATER_HOLDERS.all(tx, first=assignment_id))
-        if len(later) == len(before):
-            return later
+    later, n_before = _LATER_HOLDERS.all(tx, first=assignment_id), -1
+    while (
+        n_before != len(later)
+        and not _TAKE_FREE.execute(tx, replaced=later[-1].id if later else assignment_id).rowcount
+    ):
+        n_before, later = len(later), _LATER_HOLDERS.all(tx, first=assignment_id)
+    return later
 
 
 class FreeSlot(NamedTuple):
@@ -196,11 +194,9 @@ class FreeSlot(NamedTuple):
 def add(tx: Tx, of: Round, slots: Iterable[tuple[int, int | None]]) -> None:
     """Let slots of a round be free, behind the others: of each the cell, and the assignment that it is of, if any."""
     last = tx.scalar(select(func.max(slot.c.position)).where(slot.c.round_id == of.id)) or 0
-    rows = (
-        {"cell_id": cell_id, "round_id": of.id, "position": position, "replaces": replaces}
-        for position, (cell_id, replaces) in enumerate(slots, last + 1)
-    )
-    insert_rows(tx, slot, rows)
+    names = ("round_id", "position", "cell_id", "replaces")
+    rows = ((of.id, position, *cell_and_replaced) for position, cell_and_replaced in enumerate(slots, last + 1))
+    insert_rows(tx, slot, (dict(zip(names, row, strict=True)) for row in rows))
 
 
 def clear(tx: Tx, of: Round) -> int:
@@ -270,8 +266,7 @@ def assign_slots(
     """
     own = (assignment.c.person_id == person_id) & (assignment.c.round_id == of.id)
     is_chosen = assignment.c.cell_id.in_(as_subquery([slot.cell_id for slot in chosen]))
-    rows = tx.execute(select(*assignment.c["cell_id", "id"]).where(own, is_chosen))
-    own_ids, new = {row.cell_id: row.id for row in rows}, []
+    own_ids, new = dict(tx.execute(select(*assignment.c["cell_id", "id"]).where(own, is_chosen)).all()), []
     for at, free_slot in enumerate(chosen, behind + 1):
         if (own_id := own_ids.get(free_slot.cell_id)) is not None:
             # It is taken out of the row of those who had a slot: it is to fill this one now.
@@ -291,8 +286,7 @@ def assign_slots(
 def texts_met(tx: Tx, of: Round, person_id: int) -> tuple[Counter[int], Counter[int]]:
     """In how many cells of a round a person has met each row and each column, by its text."""
     query = select(*cell.c["row_id", "column_id"]).join(assignment, assignment.c.cell_id == cell.c.id)
-    query = query.where(assignment.c.person_id == person_id, assignment.c.round_id == of.id)
-    pairs = tx.execute(query).all()
+    pairs = tx.execute(query.where(assignment.c.person_id == person_id, assignment.c.round_id == of.id)).all()
     return Counter(row for row, _ in pairs), Counter(column for _, column in pairs)
 
 

@@ -177,14 +177,10 @@ def with_known_pairs(tx: Tx, of: Round) -> Round:
 _UNCHECKING_OPTIONS = PreparedStatement(select(round_.c.id, round_.c.options).where(round_.c.checks.is_(None)))
 
 
-def known_ids(tx: Tx) -> list[int]:
-    """The ids of the rounds of known pairs of all grids."""
-    return [row.id for row in _UNCHECKING_OPTIONS.all(tx) if row.options.get("known")]
-
-
-def uncounted_ids(tx: Tx) -> list[int]:
-    """The ids of the rounds of all grids whose answers are no labels: of known pairs, and of calibrations."""
-    return [row.id for row in _UNCHECKING_OPTIONS.all(tx) if row.options.get("known") or row.options.get("calibrates")]
+def known_ids(tx: Tx, *, calibrations: bool = False) -> list[int]:
+    """The ids of the rounds of known pairs of all grids, and of `calibrations`: their answers are no labels, either."""
+    names = ("known", "calibrates") if calibrations else ("known",)
+    return [row.id for row in _UNCHECKING_OPTIONS.all(tx) if any(map(row.options.get, names))]
 
 
 def answer_rounds(tx: Tx) -> list[Round]:

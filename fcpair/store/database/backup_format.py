@@ -103,15 +103,11 @@ def sync_folder(folder: Path) -> None:
             os.close(number)
 
 
-def check(path: Path) -> Manifest:
-    """Check a backup and return its manifest; raises StudyError where it is none, or differs from what was written."""
-    with open_backup(path) as (manifest, _):
-        return manifest
-
-
 @contextmanager
 def open_backup(path: Path) -> Iterator[tuple[Manifest, Any]]:
-    """Open a backup: its manifest and content; raises StudyError as `check` does, before anything of it is read."""
+    """Open a backup: its manifest and content; raises StudyError, before anything of it is read, where it is none, or
+    differs from what was written.
+    """
     is_none = f"{path} is not a backup that `fcpair backup` wrote, or it is truncated; nothing was restored"
     is_damaged = f"{path} is damaged: it differs from what was written; use another backup. Nothing was restored"
     try:

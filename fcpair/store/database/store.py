@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -106,14 +106,12 @@ class Store:
         schema.py has to know of each; None, and nothing is done, where the file is as it was written. One of an older
         fcpair only becomes one file. Raises StudyError for damage, or another one's log beside it.
         """
-        file = find(path, whole=False)
-        without_log = False
+        file, without_log = find(path, whole=False), False
         try:
             file.check_whole()
         except MissingLogError:
             without_log = True
-        store = cls(file)
-        try:
+        with closing(cls(file)) as store:
             with store.read() as tx:
                 file.check_sound(driver(tx))
                 older = schema.older_revision(tx, store.place)
@@ -129,8 +127,6 @@ class Store:
                 }
                 finish(tx, missing, {name: (size.noted - size.n, size.top - size.n) for name, size in sizes.items()})
             return missing
-        finally:
-            store.close()
 
     def share(self) -> None:
         """Let readers and a writer work side by side, until `close`; raises StudyError where that cannot be had."""
