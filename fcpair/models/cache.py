@@ -37,15 +37,14 @@ def cache_folder() -> Path:
 def read_record(path: Path) -> dict[str, Any] | None:
     """The record that `write_record` kept; None where there is no file or it holds no record."""
     try:
-        record = json.loads(path.read_text("utf-8"))
-        if not isinstance(record, dict):
-            raise ValueError("it holds no object")
+        if isinstance(record := json.loads(path.read_text("utf-8")), dict):
+            return record
+        raise ValueError("it holds no object")
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
         _log.warning("the cache %s cannot be read (%s); it is requested again", path, error)
         return None
-    return record
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
@@ -84,10 +83,9 @@ def read_part(path: Path) -> Part | None:
     try:
         with ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read(["key", "vector"])
-    except FileNotFoundError:
-        return None
     except (OSError, ValueError) as error:
-        _log.warning("the cache %s cannot be read (%s); its content is computed again", path, error)
+        if not isinstance(error, FileNotFoundError):
+            _log.warning("the cache %s cannot be read (%s); its content is computed again", path, error)
         return None
     return path, [key.hex() for key in table["key"].to_pylist()], _array(table)
 

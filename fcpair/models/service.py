@@ -110,14 +110,12 @@ class BrokenReply(Exception):  # noqa: N818 - an error only after the last attem
 
 def read_cached(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
     """Read the kept answer with `read`; None where there is none, or none that can be used (a warning)."""
-    record = read_record(prompt.path)
-    if record is None:
-        return None
-    try:
-        return read(Reply(record["answer"], str(record["model"])))
-    except (KeyError, BrokenReply) as error:
-        _log.warning("the kept answer %s cannot be used (%s); it is requested again", prompt.path, error)
-        return None
+    if (record := read_record(prompt.path)) is not None:
+        try:
+            return read(Reply(record["answer"], str(record["model"])))
+        except (KeyError, BrokenReply) as error:
+            _log.warning("the kept answer %s cannot be used (%s); it is requested again", prompt.path, error)
+    return None
 
 
 def cache_answer(prompt: Prompt, answer: Reply, base_url: str | None) -> None:
@@ -161,9 +159,8 @@ def strip_fence(text: str) -> str:
 def quote_beginning(text: str, length: int) -> str:
     """The beginning of a text, on one line and in quotes; `nothing` where it is empty."""
     flat = " ".join(text.split())
-    if not flat:
-        return "nothing"
-    return json.dumps(flat if len(flat) <= length else f"{flat[:length]}...", ensure_ascii=False)
+    shown = flat if len(flat) <= length else f"{flat[:length]}..."
+    return json.dumps(shown, ensure_ascii=False) if flat else "nothing"
 
 
 @dataclass(frozen=True)
@@ -178,12 +175,10 @@ class Service:
     @classmethod
     def from_environment(cls) -> Service:
         """The service that the environment names; ServiceError where the time limit is no number above 0."""
-        setting = os.environ.get("FCPAIR_TIMEOUT_S", "").strip() or str(TIMEOUT_S)
-        try:
+        setting, timeout_s = os.environ.get("FCPAIR_TIMEOUT_S", "").strip() or str(TIMEOUT_S), 0.0
+        with suppress(ValueError):
             timeout_s = float(setting)
-        except ValueError:
-            timeout_s = 0.0
-        if not 0 < timeout_s < float("inf"):
+        if not 0 < timeout_s < math.inf:
             raise ServiceError(f"FCPAIR_TIMEOUT_S is `{setting}`; expected a number of seconds above 0")
         url, key = (os.environ.get(name, "").strip() or None for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"))
         return cls(url, key, timeout_s)
@@ -208,12 +203,11 @@ class Service:
         """The address; raises ServiceError where the environment names none that can be asked."""
         if not self.base_url:
             raise ServiceError(join((say("an answer of a service is needed and none is set"), _SETTING), "; "))
-        try:
+        is_usable = False
+        with suppress(ValueError):
             parts = urlsplit(self.base_url)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable:
+            is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        if not is_usable:
             raise ServiceError(_NO_ADDRESS)
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ServiceError(
@@ -225,9 +219,9 @@ class Service:
     def _client(self) -> Client:
         from httpx2 import Client, InvalidURL
 
-        headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPT_GZIP}
         if not all("!" <= sign <= "~" for sign in self.key or ""):
             raise ServiceError("OPENAI_API_KEY contains a space or another character that no key has; copy it again")
+        headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPT_GZIP}
         headers |= {"Authorization": f"Bearer {self.key}"} if self.key else {}
         try:
             return Client(headers=headers, timeout=self.timeout_s)

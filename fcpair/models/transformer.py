@@ -48,8 +48,7 @@ def label_scores(
     """
     model, tokenizer = load_transformer(_CLASSIFIER, resolve(name, OWNER))
     labels = {str(of): int(at) for at, of in model.config.id2label.items()}
-    at = {of.lower(): at for of, at in labels.items()}.get(label.lower())
-    if at is None:
+    if (at := {of.lower(): at for of, at in labels.items()}.get(label.lower())) is None:
         raise InputError(f"{name} has no label `{label}`; {suggest_name(label, labels)}")
     if model.config.problem_type == "regression":
         raise ModelError(f"{name} predicts numbers, not labels; its output is not a probability")

@@ -16,6 +16,7 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    true,
     union,
     union_all,
 )
@@ -59,19 +60,18 @@ def disputed_pairs(
     """The pairs with labels, but without one definite answer, that no rule or file has decided, those with a decision
     requested, and those `overtaken`: decided by hand before their labels changed; by HS and number.
     """
-    labels_ = rounds.label_ids(tx)
+
+    def is_asked(cell_id: ColumnElement[int]) -> ColumnElement[bool]:
+        return true() if cell_ids is None else cell_id.in_(as_subquery(cell_ids))
+
+    labels_, overtaken_ids = rounds.label_ids(tx), as_subquery(overtaken)
     cell_id: ColumnElement[int] = latest_rows.BY_CELL if cell_ids is None else assignment.c.cell_id
     labelled, is_unsettled = _labelled_pairs(tx, definite, cell_id)
-    unsettled = labelled.having(is_unsettled)
-    if cell_ids is not None:
-        unsettled = unsettled.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
+    unsettled = labelled.having(is_unsettled).where(is_asked(assignment.c.cell_id))
     # The pairs with labels on which a person's decision was ever requested.
-    is_requested = adjudication.c.rule == Rule.REQUESTED.value
+    is_requested = (adjudication.c.rule == Rule.REQUESTED.value) & is_asked(adjudication.c.cell_id)
     requested = select(adjudication.c.cell_id).where(is_requested, cell_range(tx).holds(adjudication.c.cell_id))
-    if cell_ids is not None:
-        requested = requested.where(adjudication.c.cell_id.in_(as_subquery(cell_ids)))
     requested = _labelled(tx, assignment.c.cell_id).where(assignment.c.cell_id.in_(requested)).distinct()
-    overtaken_ids = as_subquery(overtaken)
     candidates = union(unsettled, overtaken_ids, requested).subquery()
     is_overtaken = cell.c.id.in_(overtaken_ids)
     decides_nothing = judgement.c.answer_id.not_in([labels_[code] for code in definite])
@@ -87,8 +87,8 @@ def disputed_pairs(
     query = query.outerjoin(adjudication, (adjudication.c.cell_id == cell.c.id) & latest_rows.DECISION)
     query = query.where(or_(is_overtaken, waits_or_not)).order_by(*cell.c["row_id", "id"])
     return [
-        DisputedPair(row[0], bool(row[1]), row[2], bool(row[3]), row[4], bool(row[5]), bool(row[6]))
-        for row in tx.execute(query)
+        DisputedPair(pair, bool(due), person_id, bool(again), row_id, bool(unsure), bool(flagged))
+        for pair, due, person_id, again, row_id, unsure, flagged in tx.execute(query)
     ]
 
 

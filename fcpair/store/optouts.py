@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, false, func, or_, select, union, update
@@ -61,7 +62,7 @@ def parse(stored: dict[str, Any] | None) -> tuple[OptOut, ...]:
     opt_outs = []
     for column, by_split in (stored or {}).items():
         for split, values in (by_split if isinstance(by_split, dict) else {TOPIC_SPLIT: by_split}).items():
-            parts = {key: part for value in values for key, part in split_topics(value, split).items()}
+            parts = dict(chain.from_iterable(split_topics(value, split).items() for value in values))
             opt_outs.append(OptOut(column, split, tuple(parts.values())))
     return tuple(opt_outs)
 
@@ -78,10 +79,10 @@ def to_stored(opted_out: Iterable[OptOut]) -> dict[str, dict[str, list[str]]]:
 
 def topics_by_column(opted_out: Iterable[OptOut]) -> dict[str, list[str]]:
     """The topics by column, in alphabetical order, as they are shown to the lead."""
-    topic_sets: dict[str, set[str]] = {}
+    topics_: dict[str, list[str]] = {}
     for opt_out in opted_out:
-        topic_sets.setdefault(opt_out.column, set()).update(opt_out.topics)
-    return {column: sorted(topics) for column, topics in topic_sets.items()}
+        topics_[opt_out.column] = sorted({*topics_.get(opt_out.column, ()), *opt_out.topics})
+    return topics_
 
 
 def _column_values(column: str) -> Select[Any]:
@@ -143,11 +144,10 @@ def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> Seque
 def topics(tx: Tx, column: str, split: str) -> list[str]:
     """The topics that texts of the grid have in a column, each in its first spelling, in alphabetical order."""
     used = select(cell.c.row_id).union(select(cell.c.column_id)).scalar_subquery()
-    spelling_by_key: dict[str, str] = {}
-    for value in tx.scalars(_column_values(column).where(text.c.id.in_(used))):
-        for key, written in split_topics(value, split).items():
-            spelling_by_key[key] = min(written, spelling_by_key.get(key, written))
-    return sorted(spelling_by_key.values())
+    values = tx.scalars(_column_values(column).where(text.c.id.in_(used)))
+    written = chain.from_iterable(split_topics(value, split).items() for value in values)
+    # Of several spellings, the first in the alphabet stays.
+    return sorted(dict(sorted(written, reverse=True)).values())
 
 
 def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[str]:
@@ -158,6 +158,5 @@ def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[st
     values_of_pair = query.subquery().c
     counts: Counter[str] = Counter()
     for *values, n in tx.execute(select(*values_of_pair, func.count()).group_by(*values_of_pair)):
-        for key in {key for value in values for key in split_topics(value or "", split)}:
-            counts[key] += n
+        counts.update({key: n for value in values for key in split_topics(value or "", split)})
     return counts

@@ -117,11 +117,10 @@ def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence:
     """Note that a person agreed to a sentence, the first time, and add to what they said about themselves; what
     simulated people said in their place before is not theirs.
     """
-    own = person.c.id == person_id
-    first = {"consented_at": now(), "consented_to": sentence, "demographics": None}
+    own, first = person.c.id == person_id, {"consented_at": now(), "consented_to": sentence, "demographics": None}
     tx.execute(update(person).where(own, person.c.consented_at.is_(None)).values(**first))
     earlier_answers = tx.scalar(select(person.c.demographics).where(own)) or {}
-    tx.execute(update(person).where(own).values(demographics={**earlier_answers, **demographics}))
+    change(tx, person_id, demographics={**earlier_answers, **demographics})
 
 
 def n_consents(tx: Tx) -> int:
@@ -145,14 +144,14 @@ def is_asked_again(tx: Tx, person_id: int) -> bool:
 def renew_consent(tx: Tx, person_id: int, sentence: str, run_id: int) -> None:
     """Let a person who was asked again have agreed to a sentence now; what they agreed to before is kept."""
     own, asking = person.c.id == person_id, _asking(tx)
-    row = tx.execute(select(*person.c["name", "consented_at", "consented_to"]).where(own)).one()
+    name, *consent = tx.execute(select(*person.c["name", "consented_at", "consented_to"]).where(own)).one()
     earlier = asking.get(_EARLIER, {})
-    kept = [*earlier.get(row.name, []), [row.consented_at, row.consented_to]]
     with grids.on_first_grid(tx):
-        settings.save_settings(tx, _CONSENT, {_EARLIER: {**earlier, row.name: kept}}, run_id)
+        kept = {**earlier, name: [*earlier.get(name, []), consent]}
+        settings.save_settings(tx, _CONSENT, {_EARLIER: kept}, run_id)
     next_time = datetime.fromisoformat(asking[_ASKED_AT]) + timedelta(milliseconds=1)
     consented_at = max(now(), next_time.isoformat(timespec="milliseconds"))
-    tx.execute(update(person).where(own).values(consented_at=consented_at, consented_to=sentence))
+    change(tx, person_id, consented_at=consented_at, consented_to=sentence)
 
 
 def _asking(tx: Tx) -> dict[str, Any]:
@@ -177,17 +176,12 @@ def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[optouts.Op
 def terms(tx: Tx) -> list[dict[str, Any]]:
     """On what terms people take part: some columns of theirs, and `earlier_consents`, a time and a sentence each."""
     earlier = _asking(tx).get(_EARLIER, {})
-    columns = person.c["name", "role", "consented_at", "consented_to", "demographics", "opted_out"]
-    rows = tx.execute(select(*columns).order_by(person.c.id))
-    return [
-        {
-            **row._mapping,
-            "demographics": row.demographics or {},
-            "earlier_consents": earlier.get(row.name, []),
-            "opted_out": optouts.topics_by_column(optouts.parse(row.opted_out)),
-        }
-        for row in rows
-    ]
+    columns, all_terms = person.c["name", "role", "consented_at", "consented_to", "demographics", "opted_out"], []
+    for row in tx.execute(select(*columns).order_by(person.c.id)):
+        opted_out = optouts.topics_by_column(optouts.parse(row.opted_out))
+        own = {"demographics": row.demographics or {}, "earlier_consents": earlier.get(row.name, [])}
+        all_terms.append({**row._mapping, **own, "opted_out": opted_out})
+    return all_terms
 
 
 def forget(tx: Tx, person_id: int) -> None:
@@ -195,9 +189,9 @@ def forget(tx: Tx, person_id: int) -> None:
     backends.backend_of(tx).erase_deleted(tx)
     own = select(assignment.c.id).where(assignment.c.person_id == person_id)
     tx.execute(update(refusal).where(refusal.c.assignment_id.in_(own)).values(body=None))
-    tx.execute(update(person).where(person.c.id == person_id).values(demographics=None))
-    gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
-    tx.execute(update(person).where(gone).values(opted_out=None))
+    change(tx, person_id, demographics=None)
+    is_gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
+    tx.execute(update(person).where(is_gone).values(opted_out=None))
 
 
 def renew_session_secret(tx: Tx) -> None:
@@ -228,8 +222,8 @@ def hold_attempts(tx: Tx) -> None:
 
 def tally_attempts(tx: Tx, span: TimeSpan, place: str | None = None) -> tuple[int, str | None]:
     """Count the attempts in a span of time, from one place or in all, and find when the first of them was."""
-    params = {"after": span[0], "until": span[1]}
-    row = _TALLY.first(tx, **params) if place is None else _TALLY_OF.first(tx, **params, **{"from": place})
+    params = {"after": span[0], "until": span[1], **({} if place is None else {"from": place})}
+    row = (_TALLY if place is None else _TALLY_OF).first(tx, **params)
     return int(row.n), row.oldest
 
 

@@ -49,8 +49,8 @@ def bodies(tx: Tx, axis: Axis) -> list[tuple[int, str]]:
 def values(tx: Tx, axis: Axis, name: str, *, drawn: bool = False, first: int = 0, n: int | None = None) -> list[Any]:
     """The `body`, `digest` or `meta` of the texts of a side, or those `drawn`, in order; `n` from the place `first`."""
     query = select(text.c[name]).join(side, side.c.text_id == text.c.id).where(on_side(tx, axis))
-    query = (query.where(side.c.drawn) if drawn else query).order_by(side.c.position).offset(first)
-    return list(tx.scalars(query if n is None else query.limit(n)))
+    query = query.order_by(side.c.position).offset(first).limit(n)
+    return list(tx.scalars(query.where(side.c.drawn) if drawn else query))
 
 
 def n_texts(tx: Tx, axis: Axis) -> int:

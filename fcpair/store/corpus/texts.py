@@ -18,8 +18,8 @@ from fcpair.store.oversight import settings
 
 def add_texts(tx: Tx, kind: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> dict[str, int]:
     """Add texts of one kind: digest, body, language (may be empty), metadata. Returns the id of each digest."""
-    names = ("digest", "body", "language", "meta")
-    named = ({"kind": kind, **dict(zip(names, row, strict=True))} for row in rows)
+    names = ("kind", "digest", "body", "language", "meta")
+    named = (dict(zip(names, (kind, *row), strict=True)) for row in rows)
     insert_rows(tx, text, checksums.with_checksums(tx, text, named))
     return text_ids(tx, kind)
 
@@ -58,8 +58,8 @@ def text_ids(tx: Tx, kind: str) -> dict[str, int]:
 
 def add_source_pairs(tx: Tx, rows: Iterable[tuple[int, int, Mapping[str, str]]]) -> None:
     """Add the corpus rows in their order: HS id, CN id, metadata."""
-    rows_in_order = ({"row": at, "hs_id": hs, "cn_id": cn, "meta": m} for at, (hs, cn, m) in enumerate(rows, 1))
-    insert_rows(tx, source_pair, rows_in_order)
+    names = ("row", "hs_id", "cn_id", "meta")
+    insert_rows(tx, source_pair, (dict(zip(names, (at, *row), strict=True)) for at, row in enumerate(rows, 1)))
 
 
 def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
@@ -103,8 +103,8 @@ def source_rows(tx: Tx) -> pd.DataFrame:
 
 def row_metadata(tx: Tx, kind: str) -> list[tuple[int, dict[str, str]]]:
     """The text of one kind in each source pair, and the metadata of that row."""
-    side = source_pair.c.hs_id if kind == "hs" else source_pair.c.cn_id
-    return [(row[0], row[1]) for row in tx.execute(select(side, source_pair.c.meta).order_by(source_pair.c.row))]
+    columns = source_pair.c["hs_id" if kind == "hs" else "cn_id", "meta"]
+    return [(row[0], row[1]) for row in tx.execute(select(*columns).order_by(source_pair.c.row))]
 
 
 def has_unpaired(tx: Tx) -> bool:

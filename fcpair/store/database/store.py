@@ -133,15 +133,14 @@ class Store:
         for _ in range(SHARE_TRIES):
             try:
                 self._idle.close()
-                is_shared = self._home.share()
+                if self._home.share():
+                    self._idle.keeps = not self._home.backend.MANY_WRITE
+                    self._writing.patience_s = SHARED_PATIENCE_S
+                    return
             except Exception as error:
                 if (translated := self._translate_error(error)) is error:
                     raise
                 raise translated from error
-            if is_shared:
-                self._idle.keeps = not self._home.backend.MANY_WRITE
-                self._writing.patience_s = SHARED_PATIENCE_S
-                return
             time.sleep(SHARE_WAIT_S)
         raise StudyError(
             f"{self.place} cannot be shared: it is read-only, its disk is full, or another process is at work on it; "
@@ -203,16 +202,12 @@ class Store:
             driver(tx).execute("UPDATE study SET title = title")
             tx.rollback()
 
-    def _busy_error(self) -> BusyError:
-        return BusyError(f"{self.place}: {BUSY}; nothing was changed")
-
     def _translate_error(self, error: Exception, *, write: bool = True) -> Exception:
         if isinstance(error, self._home.backend.ERRORS):
             remedy = self._home.backend.remedy(error)
-            if remedy == BUSY:
-                return self._busy_error()
-            message = remedy if not write and remedy == UNREACHABLE else f"{remedy}; nothing was changed"
-            return StudyError(f"{self.place}: {message}") if remedy else error
+            outcome = "" if not write and remedy == UNREACHABLE else "; nothing was changed"
+            kind = BusyError if remedy == BUSY else StudyError
+            return kind(f"{self.place}: {remedy}{outcome}") if remedy else error
         if isinstance(error, UnicodeDecodeError):  # an error of SQLite's that quotes what is no text any more
             return StudyError(f"{self.place}: {sqlite.REMEDIES['malformed']}; nothing was changed")
         if isinstance(error, UnicodeEncodeError):
@@ -247,10 +242,9 @@ class FairLock:
         if turn.acquire(timeout=patience_s):
             return True
         with self._lock:
-            if turn in self._waiting:
+            if is_late := turn in self._waiting:  # else it came at the last moment
                 self._waiting.remove(turn)
-                return False
-            return True  # it came at the last moment
+            return not is_late
 
     def release(self) -> None:
         """Hand the turn on."""
@@ -307,20 +301,19 @@ class _Transaction:
         if self.writes:
             if store._look:
                 store.end_look()
-            patience_s = store._writing.patience_s if self.wait else 0.0
-            until = monotonic() + patience_s
+            until = monotonic() + (patience_s := store._writing.patience_s if self.wait else 0.0)
             if not store._writing.acquire(patience_s, first=self.first):
-                raise store._busy_error()
+                raise BusyError(f"{store.place}: {BUSY}; nothing was changed")
             patience_s = max(until - monotonic(), 0.0)
         try:
-            self.store._home.check_in_place()
+            store._home.check_in_place()
             try:
                 self.conn = conn = store._idle.waiting.pop()
             except IndexError:
                 self.conn = conn = store._engine.connect()
             if self.bulk:
                 self._pause_references(conn, paused=True)
-            self.store._home.backend.begin(conn, write=self.writes, alone=self.alone, patience_s=patience_s)
+            store._home.backend.begin(conn, write=self.writes, alone=self.alone, patience_s=patience_s)
             return conn.execution_options(grid=store._grid)
         except BaseException as error:
             self._roll_back(error)
