@@ -47,11 +47,9 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
         raise ModelError("there are no texts to encode")
     keys = [kept.key_of(text) for text in texts]
     text_by_key = dict(zip(keys, texts, strict=True))
-
-    def encode_new(new: list[str]) -> Iterator[tuple[list[int], Vectors]]:
-        return _open_and_encode([text_by_key[key] for key in new], model)
-
-    return compute_rows(keys, kept.folder_of(model), encode_new, progress)
+    return compute_rows(
+        keys, kept.folder_of(model), lambda new: _open_and_encode([text_by_key[key] for key in new], model), progress
+    )
 
 
 def compute_rows(
@@ -80,16 +78,19 @@ def compute_rows(
     new, done = [key for key, place in place_by_key.items() if not is_filled[place]], 0
     unsaved: list[tuple[list[str], NDArray[Any]]] = []
 
+    saved_s = monotonic()
+
     def save() -> None:
         """Write what waits as a part; where that cannot be done, it is a warning."""
+        nonlocal saved_s
         try:
-            parts = zip(*unsaved, strict=True)
-            kept.write_part(folder, [*chain.from_iterable(next(parts))], np.concatenate(next(parts)))
+            part_keys, values = zip(*unsaved, strict=True)
+            kept.write_part(folder, [*chain.from_iterable(part_keys)], np.concatenate(values))
         except OSError as error:
             _log.warning("%s cannot be kept (%s)", folder, error)
         unsaved.clear()
+        saved_s = monotonic()
 
-    saved_s = monotonic()
     try:
         for at, computed in compute(new) if new else ():
             put(batch_keys := [new[index] for index in at], computed)
@@ -99,7 +100,6 @@ def compute_rows(
                 progress(done, len(new))
             if monotonic() - saved_s >= SAVE_EVERY_S:
                 save()
-                saved_s = monotonic()
     finally:  # Ctrl-C too: what is computed is kept, and the next run goes on from there
         if unsaved:
             save()

@@ -18,7 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import JSON, Float, Row, Table
+from sqlalchemy import JSON, Float, Table
 from sqlalchemy import text as sql
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.schema import AddConstraint, DropConstraint
@@ -176,10 +176,9 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int]
         nonlocal n_done
         summed, n_rows[table.name] = sha256(), 0
         for rows in _read_blocks(tx, table):
-            plain_rows = _plain_rows(table, rows)
             if tx is source:
-                _write_rows(target, table, plain_rows)
-            summed.update(ascii(plain_rows).encode())
+                _write_rows(target, table, rows)
+            summed.update(ascii(rows).encode())
             n_rows[table.name] += len(rows)
             n_done += len(rows)
             progress(n_done, max(n_expected, n_done))
@@ -212,27 +211,27 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int]
     return CopyReport(place, n_rows, sha256(ascii(digests).encode()).hexdigest())
 
 
-def _read_blocks(tx: Tx, table: Table) -> Iterator[Sequence[Row[Any]]]:
-    """Every row of a table, in the order of its key; raises _OddRowError where SQLite holds no text for one."""
+def _read_blocks(tx: Tx, table: Table) -> Iterator[list[tuple[Any, ...]]]:
+    """Every row of a table, in the order of its key, with the values that any database has; raises _OddRowError where
+    SQLite holds no text for one.
+    """
     raw = backends.backend_of(tx).raw_column
     columns = ", ".join(f'{raw(table, column.name, "t")} AS "{column.name}"' for column in table.columns)
     order = ", ".join(f't."{column.name}"' for column in table.primary_key)
     query = sql(f'SELECT {columns} FROM "{table.name}" AS t ORDER BY {order}')
+    kinds = (column.type for column in table.columns)
+    converts = [plain_real if isinstance(of, Float) else _plain_json if isinstance(of, JSON) else None for of in kinds]
     try:
-        yield from tx.execute(query, execution_options=statements.STREAMED).partitions(BLOCK)
+        for rows in tx.execute(query, execution_options=statements.STREAMED).partitions(BLOCK):
+            columns = (
+                values if plain is None else [None if value is None else plain(value) for value in values]
+                for plain, values in zip(converts, zip(*rows, strict=True), strict=True)
+            )
+            yield list(zip(*columns, strict=True))
     except OperationalError as error:
         if "Could not decode to UTF-8" not in str(error):
             raise
         raise _OddRowError(f"`{table.name}`: it holds bytes that are not a text") from error
-
-
-def _plain_rows(table: Table, rows: Sequence[Row[Any]]) -> list[tuple[Any, ...]]:
-    """Rows with the values that any database has."""
-    columns: list[Sequence[Any]] = []
-    for of, values in zip(table.columns, zip(*rows, strict=True), strict=True):
-        plain = plain_real if isinstance(of.type, Float) else _plain_json if isinstance(of.type, JSON) else None
-        columns.append(values if plain is None else [None if value is None else plain(value) for value in values])
-    return list(zip(*columns, strict=True))
 
 
 def _write_rows(target: Tx, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:

@@ -142,7 +142,14 @@ def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> 
     come before the assignment now: the last of a row of people fills a slot. Nobody took over a control pair
     (`is_control`), for which something is removed and put back: the time of a reply tells none.
     """
-    later = _later_holders(tx, assignment_id)
+    # Those who had the slot after it, in order. Where it is free at the end, it is taken; somebody else may be given it
+    # at this moment: then they are the last of them.
+    later, n_before = _LATER_HOLDERS.all(tx, first=assignment_id), -1
+    while (
+        n_before != len(later)
+        and not _TAKE_FREE.execute(tx, replaced=later[-1].id if later else assignment_id).rowcount
+    ):
+        n_before, later = len(later), _LATER_HOLDERS.all(tx, first=assignment_id)
     status = later[-1].status if later else None
     if status == Status.DONE:
         return False
@@ -166,19 +173,6 @@ def leave_slot(tx: Tx, assignment_id: int) -> None:
     successor_id = tx.scalar(select(assignment.c.id).where(assignment.c.replaces == assignment_id))
     tx.execute(update(assignment).where(assignment.c.id.in_([assignment_id, successor_id])).values(replaces=None))
     tx.execute(update(assignment).where(assignment.c.id == successor_id).values(replaces=before))
-
-
-def _later_holders(tx: Tx, assignment_id: int) -> list[Any]:
-    """Find those who had a slot after this assignment, in order, and take it where it is free at the end; somebody else
-    may be given it at this moment: then they are the last of them.
-    """
-    later, n_before = _LATER_HOLDERS.all(tx, first=assignment_id), -1
-    while (
-        n_before != len(later)
-        and not _TAKE_FREE.execute(tx, replaced=later[-1].id if later else assignment_id).rowcount
-    ):
-        n_before, later = len(later), _LATER_HOLDERS.all(tx, first=assignment_id)
-    return later
 
 
 class FreeSlot(NamedTuple):
