@@ -125,16 +125,14 @@ class Chat(_Prompted):
 
     def record(self) -> dict[str, str]:
         """The model's name, and the prompt with its digest."""
-        digest = hashlib.sha256(self.prompt.encode()).hexdigest()
-        decoding = {"temperature": "0", "seed": "0"}
-        return {**model_record(self.model, ()), "prompt": self.prompt, "sha256": digest, **decoding}
+        prompt = {"prompt": self.prompt, "sha256": hashlib.sha256(self.prompt.encode()).hexdigest()}
+        return {**model_record(self.model, ()), **prompt, "temperature": "0", "seed": "0"}
 
     def request(self, cell: Cell) -> Prompt:
         """Build the prompt that the service is sent about a cell."""
         turn = {"role": "user", "content": cell.prompt}
-        body: dict[str, Any] = {"model": self.model, "messages": [turn], "temperature": 0, "seed": 0}
-        if self.options:
-            body |= {"logprobs": True, "top_logprobs": MAX_TOP_TOKENS, "max_tokens": 1}
+        of_options = {"logprobs": True, "top_logprobs": MAX_TOP_TOKENS, "max_tokens": 1} if self.options else {}
+        body = {"model": self.model, "messages": [turn], "temperature": 0, "seed": 0, **of_options}
         return Prompt("chat/completions", body, prompt_subject("the row", cell.row))
 
     def _kept_reply(self, cell: Cell) -> str | None:
@@ -224,8 +222,8 @@ class Local(_Prompted):
     def record(self) -> dict[str, str]:
         """The model with its digests, how it decodes, and the prompt with its own digest."""
         decoding = {name: str(value) for name, value in asdict(self.decoding).items()}
-        digest = hashlib.sha256(self.prompt.encode()).hexdigest()
-        return {**self.model.record(), **decoding, "prompt": self.prompt, "prompt_sha256": digest}
+        prompt = {"prompt": self.prompt, "prompt_sha256": hashlib.sha256(self.prompt.encode()).hexdigest()}
+        return {**self.model.record(), **decoding, **prompt}
 
     def _kept_reply(self, cell: Cell) -> str | None:
         return (read_record(self._path(cell.prompt)) or {}).get("reply")

@@ -24,6 +24,7 @@ from fcpair.store.database import hash_chain, latest_rows
 from fcpair.store.database.statements import (
     STREAMED,
     PreparedStatement,
+    among,
     as_param,
     as_subquery,
     count,
@@ -77,9 +78,7 @@ def decided_codes(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, ND
     stands = case((latest_rows.TAKES_BACK, 0), else_=1).label("stands")
     requested = case((adjudication.c.rule == Rule.REQUESTED.value, 1), else_=0).label("requested")
     query = _current_query(tx, adjudication.c.cell_id, code, stands, requested)
-    if cell_ids is not None:
-        query = query.where(adjudication.c.cell_id.in_(as_subquery(cell_ids)))
-    return integer_arrays(tx, query)
+    return integer_arrays(tx, query.where(among(adjudication.c.cell_id, cell_ids)))
 
 
 def _current_query(
@@ -188,8 +187,8 @@ def answers_since_decision(
     """The pairs that were labelled, again or at all, after the decision by hand that stands on them: their number, the
     newest judgement that it saw, and every answer, oldest first: judgement, assignment, and code (None: a skip).
     """
-    query = _RELABELLED if cell_ids is None else _RELABELLED.where(adjudication.c.cell_id.in_(as_subquery(cell_ids)))
-    for (cell_id, seen), rows in groupby(tx.execute(query), key=itemgetter(0, 1)):
+    relabelled = tx.execute(_RELABELLED.where(among(adjudication.c.cell_id, cell_ids)))
+    for (cell_id, seen), rows in groupby(relabelled, key=itemgetter(0, 1)):
         yield cell_id, seen, [(row[2], row[3], row[4]) for row in rows]
 
 

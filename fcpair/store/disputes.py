@@ -16,7 +16,6 @@ from sqlalchemy import (
     null,
     or_,
     select,
-    true,
     union,
     union_all,
 )
@@ -25,7 +24,7 @@ from fcpair.records import BY_HAND, Rule, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows
-from fcpair.store.database.statements import as_param, as_subquery, count, is_true, param_subquery
+from fcpair.store.database.statements import among, as_param, as_subquery, count, is_true, param_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, slot
 
@@ -60,16 +59,12 @@ def disputed_pairs(
     """The pairs with labels, but without one definite answer, that no rule or file has decided, those with a decision
     requested, and those `overtaken`: decided by hand before their labels changed; by HS and number.
     """
-
-    def is_asked(cell_id: ColumnElement[int]) -> ColumnElement[bool]:
-        return true() if cell_ids is None else cell_id.in_(as_subquery(cell_ids))
-
     labels_, overtaken_ids = rounds.label_ids(tx), as_subquery(overtaken)
     cell_id: ColumnElement[int] = latest_rows.BY_CELL if cell_ids is None else assignment.c.cell_id
     labelled, is_unsettled = _labelled_pairs(tx, definite, cell_id)
-    unsettled = labelled.having(is_unsettled).where(is_asked(assignment.c.cell_id))
+    unsettled = labelled.having(is_unsettled).where(among(assignment.c.cell_id, cell_ids))
     # The pairs with labels on which a person's decision was ever requested.
-    is_requested = (adjudication.c.rule == Rule.REQUESTED.value) & is_asked(adjudication.c.cell_id)
+    is_requested = (adjudication.c.rule == Rule.REQUESTED.value) & among(adjudication.c.cell_id, cell_ids)
     requested = select(adjudication.c.cell_id).where(is_requested, cell_range(tx).holds(adjudication.c.cell_id))
     requested = _labelled(tx, assignment.c.cell_id).where(assignment.c.cell_id.in_(requested)).distinct()
     candidates = union(unsettled, overtaken_ids, requested).subquery()
@@ -270,7 +265,7 @@ _BY_PERSON = adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
 def n_pairs_decided(tx: Tx, person_id: int, since: str) -> int:
     """On how many pairs a person has decided, or taken a decision back, since a time."""
     own = (adjudication.c.person_id == person_id) & _BY_PERSON & (adjudication.c.at >= since)
-    return int(tx.execute(select(func.count(adjudication.c.cell_id.distinct())).where(own)).scalar_one())
+    return tx.execute(select(func.count(adjudication.c.cell_id.distinct())).where(own)).scalar_one()
 
 
 def decision_times(tx: Tx, person_id: int, n: int) -> list[str]:

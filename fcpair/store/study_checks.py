@@ -128,9 +128,8 @@ def tables(tx: Tx) -> CheckOutcome:
 
 def protection(tx: Tx) -> CheckOutcome:
     """Answers and decisions are append-only, and the grid is sealed once it is made; nothing else acts on a change."""
-    backend = backends.backend_of(tx)
-    expected = backend.expected_guards([table.name for table in APPEND_ONLY], cells.sealed_ranges(tx))
-    actual = backend.actual_guards(tx)
+    names, spans = [table.name for table in APPEND_ONLY], cells.sealed_ranges(tx)
+    expected, actual = backends.backend_of(tx).guards(tx, names, spans)
     differing = (name for name, sql in expected.items() if actual.get(name) != sql)
     faults = [f"the trigger `{name}` {'is different' if name in actual else 'is missing'}" for name in differing]
     faults += [f"there is a trigger `{name}` that is not fcpair's" for name in actual if name not in expected]

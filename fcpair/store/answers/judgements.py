@@ -11,7 +11,7 @@ from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Origin, Round, Verdict
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database import hash_chain, latest_rows
-from fcpair.store.database.statements import as_subquery, count, frame, integer_arrays, is_true, records
+from fcpair.store.database.statements import among, as_subquery, count, frame, integer_arrays, is_true, records
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
@@ -91,9 +91,7 @@ def current_labels(
     """
     read = tuple("person_id" if name == "annotator" else name for name in columns)
     query = _select_labels(tx, *dict.fromkeys(read), cell_ids=cell_ids, of=of)
-    if person_ids is not None:
-        query = query.where(assignment.c.person_id.in_(list(person_ids)))
-    labels = frame(tx, query)
+    labels = frame(tx, query.where(among(assignment.c.person_id, person_ids)))
     if "annotator" not in columns:
         return labels
 
@@ -112,8 +110,8 @@ def label_arrays(
 
 
 def _select_labels(tx: Tx, *columns: str, cell_ids: Iterable[int] | None, of: Round | None) -> Select[Any]:
-    query = _select_answers(of or rounds.primary(tx), *columns).where(~judgement.c.skipped)
-    return query if cell_ids is None else query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
+    query = _select_answers(of or rounds.primary(tx), *columns)
+    return query.where(~judgement.c.skipped, among(assignment.c.cell_id, cell_ids))
 
 
 def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:

@@ -30,6 +30,7 @@ from fcpair.store.corpus.grids import cell_range, current_grid_id
 from fcpair.store.database import latest_rows
 from fcpair.store.database.statements import (
     PreparedStatement,
+    among,
     as_param,
     as_subquery,
     count,
@@ -79,12 +80,11 @@ def ever_assigned(
     """Cells, or those of these, that these people were ever assigned in a round, or `answered`, `(n, 2)`: cell and
     person.
     """
-    query = select(*_PAIR_AND_PERSON).where(rounds.in_round(of), assignment.c.person_id.in_(as_subquery(person_ids)))
-    if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
+    is_meant = among(assignment.c.person_id, person_ids) & among(assignment.c.cell_id, cell_ids)
     if answered:
-        query = query.where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)))
-    return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
+        is_meant &= assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value))
+    rows = tx.execute(select(*_PAIR_AND_PERSON).where(rounds.in_round(of), is_meant))
+    return np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)
 
 
 def assigned_cells(tx: Tx, of: Round) -> list[int]:

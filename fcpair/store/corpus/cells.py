@@ -15,6 +15,7 @@ from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, current
 from fcpair.store.database import backends
 from fcpair.store.database.statements import (
     PreparedStatement,
+    among,
     as_param,
     as_subquery,
     count,
@@ -156,8 +157,7 @@ def cells(tx: Tx) -> pd.DataFrame:
 
 def cell_arrays(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
     """The same, or of those that have one of these ids, as arrays."""
-    is_asked = () if cell_ids is None else (cell.c.id.in_(as_subquery(sorted(set(cell_ids)))),)
-    return integer_arrays(tx, _cells_query(tx, *is_asked))
+    return integer_arrays(tx, _cells_query(tx, among(cell.c.id, None if cell_ids is None else sorted(set(cell_ids)))))
 
 
 def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:

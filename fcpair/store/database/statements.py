@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, CursorResult, FromClause, Integer, Select, Table, bindparam, func, select
+from sqlalchemy import ColumnElement, CursorResult, FromClause, Integer, Select, Table, bindparam, func, select, true
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.elements import ClauseElement
@@ -109,6 +109,11 @@ def _json_each_in_postgres(element: Any, compiler: Any, **kw: Any) -> str:
 def as_subquery(values: Iterable[int]) -> Select[tuple[Any]]:
     """A list of numbers as a subquery, whatever its length: one parameter instead of one for each."""
     return select(_JsonEach(as_param(values)).table_valued("value").c.value)
+
+
+def among(column: ColumnElement[Any], values: Iterable[int] | None) -> ColumnElement[bool]:
+    """Return whether a column has one of these numbers, or any number where none are named."""
+    return true() if values is None else column.in_(as_subquery(values))
 
 
 def param_subquery(name: str) -> Select[tuple[Any]]:

@@ -41,14 +41,11 @@ def matching_pairs(tx: Tx, wanted: PairFilter, ids: FilterIds) -> NDArray[np.int
 
     The states `labelled`, `waiting` and those of verdicts, and tiers are conditions on `among` and `outside` alone.
     """
-    conditions = list(_conditions(tx, wanted, ids))
-    if ids.among is None or conditions:
+    conditions, matching = list(_conditions(tx, wanted, ids)), ids.among
+    if matching is None or conditions:
         query = select(cell.c.id).where(cell_range(tx).holds(cell.c.id), *conditions)
-        matching = integer_arrays(tx, query.order_by(cell.c.id))["id"]
-    else:
-        matching = ids.among
-    if ids.among is not None and conditions:
-        matching = np.intersect1d(matching, ids.among, assume_unique=True)
+        selected = integer_arrays(tx, query.order_by(cell.c.id))["id"]
+        matching = selected if matching is None else np.intersect1d(selected, matching, assume_unique=True)
     return matching if ids.outside is None else np.setdiff1d(matching, ids.outside, assume_unique=True)
 
 

@@ -83,14 +83,13 @@ class Backend(Protocol):
         for statement in (self.DROP_SEAL, *((*self.MAKE_REFUSAL, self.seal_trigger(spans)) if spans else ())):
             driver(conn).execute(statement)
 
-    def expected_guards(self, tables: Sequence[str], spans: Spans) -> dict[str, str]:
-        """Guards that must be in the database where these tables are protected and these grids sealed, by name."""
+    def guards(self, conn: Connection, tables: Sequence[str], spans: Spans) -> tuple[dict[str, str], dict[str, str]]:
+        """Guards, by name, that must be there where these tables are protected and these grids sealed; and all there
+        are that act on changes.
+        """
         expected = {name: sql for table in tables for name, sql in self.append_only_triggers(table).items()}
-        return {**expected, **self.REFUSAL, **({SEAL: self.seal_trigger(spans)} if spans else {})}
-
-    def actual_guards(self, conn: Connection) -> dict[str, str]:
-        """Guards in the database that act on changes, by name, as `expected_guards` has them."""
-        return {row[0]: row[1] for row in driver(conn).execute(self.GUARDS)}
+        expected |= {**self.REFUSAL, **({SEAL: self.seal_trigger(spans)} if spans else {})}
+        return expected, {row[0]: row[1] for row in driver(conn).execute(self.GUARDS)}
 
     def erase_deleted(self, conn: Connection) -> None:
         """Overwrite what this transaction deletes, where the database can, instead of only letting go of it."""
