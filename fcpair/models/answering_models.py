@@ -17,20 +17,11 @@ import numpy as np
 from fcpair.arrays import Floats
 from fcpair.errors import InputError
 from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.models import service
 from fcpair.models.cache import cache_folder, read_record, write_record
 from fcpair.models.encode import longest_first
 from fcpair.models.model_files import Model, resolve
-from fcpair.models.service import (
-    BrokenReply,
-    Prompt,
-    Reply,
-    message_content,
-    model_record,
-    n_tokens,
-    prompt_subject,
-    query_and_cache,
-    read_cached,
-)
+from fcpair.models.service import BrokenReply, Prompt, Reply, n_tokens, prompt_subject
 from fcpair.models.transformer import OWNER, load_writer, max_input_tokens, token_logprobs
 from fcpair.stages.answers.model_spec import BY, COLUMNS, SEVERAL, ModelSpec
 from fcpair.stages.corpus.text_identity import identity
@@ -126,7 +117,7 @@ class Chat(_Prompted):
     def record(self) -> dict[str, str]:
         """The model's name, and the prompt with its digest."""
         prompt = {"prompt": self.prompt, "sha256": hashlib.sha256(self.prompt.encode()).hexdigest()}
-        return {**model_record(self.model, ()), **prompt, "temperature": "0", "seed": "0"}
+        return {**service.model_record(self.model, ()), **prompt, "temperature": "0", "seed": "0"}
 
     def request(self, cell: Cell) -> Prompt:
         """Build the prompt that the service is sent about a cell."""
@@ -136,12 +127,12 @@ class Chat(_Prompted):
         return Prompt("chat/completions", body, prompt_subject("the row", cell.row))
 
     def _kept_reply(self, cell: Cell) -> str | None:
-        return read_cached(self.request(cell), self._read_answer)
+        return service.read_cached(self.request(cell), self._read_answer)
 
     def _ask(self, cells: Sequence[Cell]) -> Iterator[tuple[list[str], list[str]]]:
-        extract = _token_logprobs if self.options else message_content
+        extract = _token_logprobs if self.options else service.message_content
         for cell in cells:
-            yield [cell.prompt], [query_and_cache(self.request(cell), extract, self._read_answer)]
+            yield [cell.prompt], [service.query_and_cache(self.request(cell), extract, self._read_answer)]
 
     def _read_answer(self, answer: Reply) -> str:
         if self.options:

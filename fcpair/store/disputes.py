@@ -5,20 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    bindparam,
-    case,
-    exists,
-    func,
-    literal_column,
-    null,
-    or_,
-    select,
-    union,
-    union_all,
-)
+from sqlalchemy import ColumnElement, Select, bindparam, case, exists, func, null, or_, select, union, union_all
 
 from fcpair.records import BY_HAND, Rule, Status
 from fcpair.store.assignment import rounds
@@ -119,7 +106,7 @@ def undecided_pairs(tx: Tx, definite: Sequence[int]) -> tuple[int, list[int]]:
     n_undecided = select(null().label("cell_id"), func.count().label("n")).select_from(undecided)
     requested = select(adjudication.c.cell_id).where(adjudication.c.rule == Rule.REQUESTED.value, latest_rows.DECISION)
     is_waiting = or_(undecided.c.waits == 1, undecided.c.cell_id.in_(requested))
-    rows = tx.execute(union_all(n_undecided, select(undecided.c.cell_id, literal_column("0")).where(is_waiting))).all()
+    rows = tx.execute(union_all(n_undecided, select(undecided.c.cell_id, latest_rows.NOTHING).where(is_waiting))).all()
     return sum(row.n for row in rows), sorted(row.cell_id for row in rows if row.cell_id is not None)
 
 

@@ -13,17 +13,7 @@ from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import latest_rows
 from fcpair.store.database.statements import insert_rows
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import (
-    answer,
-    assignment,
-    cell,
-    example,
-    example_review,
-    judgement,
-    round_,
-    side,
-    text,
-)
+from fcpair.store.database.tables import answer, cell, example, example_review, judgement, round_, side, text
 
 Key = tuple[int, int, int]  # the row, the HS and the CN of an example, by the ids of their texts
 
@@ -37,7 +27,7 @@ class WrittenText(NamedTuple):
 
 
 def _texts_on_cells(source: Round, *columns: ColumnElement[Any]) -> Select[Any]:
-    query = select(cell.c.row_id, answer.c.text_id, *columns).order_by(assignment.c.cell_id, judgement.c.id)
+    query = select(cell.c.row_id, answer.c.text_id, *columns).order_by(cell.c.id, judgement.c.id)
     query = query.select_from(latest_rows.joined(latest_rows.JUDGED, answer, cell))
     return query.where(rounds.in_round(source), answer.c.text_id.is_not(None))
 

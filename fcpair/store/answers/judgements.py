@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
+from sqlalchemy import ColumnElement, Select, Subquery, bindparam, case, exists, func, null, select, update
 
 from fcpair.lazy import NDArray, np, pd
-from fcpair.records import Origin, Round, Verdict
-from fcpair.store.assignment import assignments, rounds
+from fcpair.records import Origin, Round, Status, Verdict
+from fcpair.store.assignment import rounds
 from fcpair.store.database import hash_chain, latest_rows
 from fcpair.store.database.statements import among, as_subquery, count, frame, integer_arrays, is_true, records
 from fcpair.store.database.store import Tx, now
@@ -43,10 +43,32 @@ def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
     _add(tx, records(rows))
 
 
+# What became of assignments, and which judgement is their newest, by the judgements after one.
+_added_judgement = judgement.alias("added")
+# By a sum, so that no index is followed: it would read every judgement there is.
+_NEWEST_ADDED = (
+    select(func.max(_added_judgement.c.id))
+    .where(_added_judgement.c.id > bindparam("before"))
+    .group_by(_added_judgement.c.assignment_id + latest_rows.NOTHING)
+)
+_RECORD_JUDGEMENTS = (
+    update(assignment)
+    .where(assignment.c.id == judgement.c.assignment_id, judgement.c.id.in_(_NEWEST_ADDED))
+    .values(
+        judgement_id=judgement.c.id,
+        status=case(
+            (judgement.c.withdraws.is_not(None), assignment.c.status),  # whoever takes it back says what becomes of it
+            (judgement.c.skipped, Status.SKIPPED.value),
+            else_=Status.DONE.value,
+        ),
+    )
+)
+
+
 def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
     before = newest_judgement(tx)
     hash_chain.add(tx, hash_chain.ANSWERS, rows)
-    assignments.record_judgements(tx, before)
+    tx.execute(_RECORD_JUDGEMENTS, {"before": before})
 
 
 def _select_answers(of: Round, *columns: str) -> Select[Any]:

@@ -7,20 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    String,
-    Subquery,
-    bindparam,
-    case,
-    delete,
-    func,
-    literal_column,
-    or_,
-    select,
-    union_all,
-    update,
-)
+from sqlalchemy import ColumnElement, Subquery, bindparam, case, delete, func, literal_column, or_, select, update
 
 from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Round, Status
@@ -109,32 +96,6 @@ def set_status(tx: Tx, ids: list[int], status: Status) -> None:
     tx.execute(update(assignment).where(assignment.c.id.in_(as_subquery(ids))).values(status=status.value))
 
 
-_added_judgement = judgement.alias("added")
-# By a sum, so that no index is followed: it would read every judgement there is.
-_NEWEST_ADDED = (
-    select(func.max(_added_judgement.c.id))
-    .where(_added_judgement.c.id > bindparam("before"))
-    .group_by(_added_judgement.c.assignment_id + literal_column("0"))
-)
-_RECORD_JUDGEMENTS = (
-    update(assignment)
-    .where(assignment.c.id == judgement.c.assignment_id, judgement.c.id.in_(_NEWEST_ADDED))
-    .values(
-        judgement_id=judgement.c.id,
-        status=case(
-            (judgement.c.withdraws.is_not(None), assignment.c.status),  # whoever takes it back says what becomes of it
-            (judgement.c.skipped, Status.SKIPPED.value),
-            else_=Status.DONE.value,
-        ),
-    )
-)
-
-
-def record_judgements(tx: Tx, before: int) -> None:
-    """Note what became of assignments, and which judgement is their newest, by the judgements after one."""
-    tx.execute(_RECORD_JUDGEMENTS, {"before": before})
-
-
 def reopen_checks(tx: Tx, ids: list[int], *, blind: bool) -> None:
     """Open assignments of validators again, who see the label this time or do not."""
     change = update(assignment).where(assignment.c.id.in_(as_subquery(ids)))
@@ -203,7 +164,7 @@ def sums_of_people(counts_by_grid: Mapping[int, Counts]) -> dict[int, Counter[st
 
 def _counted_as(status: ColumnElement[str]) -> ColumnElement[str]:
     # Not by parameters: PostgreSQL would not see that what is selected is what is grouped by.
-    opted_out, withdrawn = (literal_column(f"'{name}'", String) for name in (OPTED_OUT, Status.WITHDRAWN.value))
+    opted_out, withdrawn = (literal_column(f"'{name}'") for name in (OPTED_OUT, Status.WITHDRAWN.value))
     return case((status == opted_out, withdrawn), else_=status).label("status")
 
 
@@ -267,7 +228,7 @@ def overlap_per_text(tx: Tx) -> tuple[list[int], list[int]]:
 def _label_slots(tx: Tx) -> Subquery:
     label = rounds.primary(tx)
     labelling = select(assignment.c.cell_id).where(rounds.in_round(label), assignment.c.status.not_in(RELEASED))
-    return union_all(labelling, select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()
+    return labelling.union_all(select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()
 
 
 def clear_assignments(tx: Tx, of: Round) -> None:

@@ -11,19 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    bindparam,
-    delete,
-    exists,
-    func,
-    literal,
-    literal_column,
-    or_,
-    select,
-    true,
-    update,
-)
+from sqlalchemy import ColumnElement, bindparam, delete, exists, func, literal_column, or_, select, true, update
 
 from fcpair.records import Role, Round, Status
 from fcpair.store.assignment import rounds
@@ -115,7 +103,7 @@ def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
     return {row.replaces: row.id for row in tx.execute(query)}
 
 
-_taken = select(*assignment.c["id", "status", "judgement_id"], literal(1).label("n"))
+_taken = select(*assignment.c["id", "status", "judgement_id"], literal_column("1").label("n"))
 _chain = _taken.where(assignment.c.replaces == bindparam("first")).cte("chain", recursive=True)
 _chain = _chain.union_all(
     select(*_later.c["id", "status", "judgement_id"], _chain.c.n + 1).where(_later.c.replaces == _chain.c.id)
