@@ -20,19 +20,8 @@ from fcpair.store.answers.judgements import newest_judgement
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.cells import BODIES, CN, HS, join_texts
 from fcpair.store.corpus.grids import cell_range
-from fcpair.store.database import hash_chain, latest_rows
-from fcpair.store.database.statements import (
-    STREAMED,
-    PreparedStatement,
-    among,
-    as_param,
-    as_subquery,
-    count,
-    frame,
-    integer_arrays,
-    param_subquery,
-    records,
-)
+from fcpair.store.database import hash_chain, latest_rows, statements
+from fcpair.store.database.statements import among, as_param, as_subquery, frame, param_subquery
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import Number, adjudication, answer, assignment, cell, judgement, person
 from fcpair.store.disputes import has_open_label
@@ -45,7 +34,7 @@ _IS_BY_PERSON = adjudication.c.rule == Rule.PERSON.value
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
     """Add the decisions of a frame, with the columns that `add_decisions` takes."""
-    add_decisions(tx, records(decisions))
+    add_decisions(tx, statements.records(decisions))
 
 
 def add_decisions(tx: Tx, decisions: Iterable[Mapping[str, Any]]) -> int:
@@ -78,7 +67,7 @@ def decided_codes(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, ND
     stands = case((latest_rows.TAKES_BACK, 0), else_=1).label("stands")
     requested = case((adjudication.c.rule == Rule.REQUESTED.value, 1), else_=0).label("requested")
     query = _current_query(tx, adjudication.c.cell_id, code, stands, requested)
-    return integer_arrays(tx, query.where(among(adjudication.c.cell_id, cell_ids)))
+    return statements.integer_arrays(tx, query.where(among(adjudication.c.cell_id, cell_ids)))
 
 
 def _current_query(
@@ -102,7 +91,7 @@ def n_with_one_label(tx: Tx) -> int:
     labelled = labelled.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
     single = labelled.group_by(latest_rows.BY_CELL).having(func.count() == 1).subquery()
     decided = single.join(adjudication, adjudication.c.cell_id == single.c.cell_id)
-    return count(tx, decided, adjudication.c.rule == Rule.UNANIMOUS.value, latest_rows.DECISION)
+    return statements.count(tx, decided, adjudication.c.rule == Rule.UNANIMOUS.value, latest_rows.DECISION)
 
 
 def pairs_without_validator(tx: Tx) -> list[int]:
@@ -126,7 +115,7 @@ _involved = (
     )
     for table, is_meant in ((assignment, (rounds.ROUND_PARAM,)), (adjudication, ()))
 )
-_INVOLVED = PreparedStatement(select(union(*_involved).subquery()))
+_INVOLVED = statements.PreparedStatement(select(union(*_involved).subquery()))
 
 
 def involved_people(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
@@ -159,7 +148,7 @@ def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = N
     """The labels of each pair that anybody has answered, in the order of `codes`, and the newest decision, by pair."""
     answers, params = rounds.label_ids(tx), {**cell_range(tx)._asdict(), "asked": as_param(cell_ids or ())}
     query = _states_query(tuple(answers[code] for code in codes), some=cell_ids is not None)
-    for row in tx.execute(query, params, execution_options=STREAMED):
+    for row in tx.execute(query, params, execution_options=statements.STREAMED):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
 

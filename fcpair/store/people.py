@@ -10,20 +10,10 @@ from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, 
 from fcpair.records import Person, Role, Visitor
 from fcpair.store import optouts
 from fcpair.store.corpus import grids
-from fcpair.store.database import backends, checksums, hash_chain
+from fcpair.store.database import backends, checksums, hash_chain, tables
 from fcpair.store.database.statements import PreparedStatement, count, is_true
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import (
-    assignment,
-    attempt,
-    ended_session,
-    guideline,
-    judgement,
-    person,
-    refusal,
-    setting,
-    study,
-)
+from fcpair.store.database.tables import assignment, attempt, ended_session, guideline, judgement, person, study
 from fcpair.store.oversight import settings
 
 SECRET_BYTES = 32
@@ -84,7 +74,10 @@ _CONSENT, _ASKED_AT, _EARLIER = "consent", "asked_at", "earlier"  # settings of 
 _VISITOR = select(
     *person.c["id", "name", "role", "token_hash", "consented_at", "blurred", "keeps_refused", "language"],
     SESSION_SECRET.label("session_secret"),
-    select(setting.c.value).where(setting.c.key == f"{_CONSENT}.{_ASKED_AT}").scalar_subquery().label("asked_at"),
+    select(tables.setting.c.value)
+    .where(tables.setting.c.key == f"{_CONSENT}.{_ASKED_AT}")
+    .scalar_subquery()
+    .label("asked_at"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
 _BY_HASH = PreparedStatement(_VISITOR.where(person.c.token_hash == bindparam("hash")))
 _BY_ID = PreparedStatement(_VISITOR.where(person.c.id == bindparam("one"), ~has_ended(bindparam("session"))))
@@ -188,7 +181,7 @@ def forget(tx: Tx, person_id: int) -> None:
     """Delete what a person said about themselves, their refused texts, and of a retired one what they opted out of."""
     backends.backend_of(tx).erase_deleted(tx)
     own = select(assignment.c.id).where(assignment.c.person_id == person_id)
-    tx.execute(update(refusal).where(refusal.c.assignment_id.in_(own)).values(body=None))
+    tx.execute(update(tables.refusal).where(tables.refusal.c.assignment_id.in_(own)).values(body=None))
     change(tx, person_id, demographics=None)
     is_gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
     tx.execute(update(person).where(is_gone).values(opted_out=None))

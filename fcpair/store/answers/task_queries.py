@@ -23,21 +23,10 @@ from fcpair.records import Known, Origin, Round, Status, Visitor
 from fcpair.store import people
 from fcpair.store.answers.judgements import IS_CURRENT, SEEN_DECISION
 from fcpair.store.assignment import rounds
-from fcpair.store.database import backends, hash_chain, latest_rows
+from fcpair.store.database import backends, hash_chain, latest_rows, tables
 from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, count, param_subquery
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import (
-    adjudication,
-    answer,
-    assignment,
-    cell,
-    judgement,
-    person,
-    receipt,
-    round_,
-    setting,
-    text,
-)
+from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, receipt, round_, text
 from fcpair.store.disputes import has_open_label
 
 _row, _column, _answered = (text.alias(name) for name in ("row", "column", "answered"))
@@ -114,8 +103,8 @@ def n_open(tx: Tx, person_id: int, of: Round) -> int:
 
 _ORIGINAL = PreparedStatement(
     select(text.c.body, text.c.language)
-    .join(answer, answer.c.text_id == text.c.id)
-    .join(judgement, judgement.c.answer_id == answer.c.id)
+    .join(tables.answer, tables.answer.c.text_id == text.c.id)
+    .join(judgement, judgement.c.answer_id == tables.answer.c.id)
     .join(assignment, latest_rows.NEWEST)
     .join(round_, round_.c.id == assignment.c.round_id)
     .where(assignment.c.cell_id == bindparam("cell"))
@@ -174,7 +163,7 @@ def answered_tasks(
     return [dict(row._mapping) for row in tx.execute(query, {"person": person_id})]
 
 
-_IS_OPEN = (setting.c.key == f"{Assign.stage}.open") & (as_type(setting.c.value, String) == "true")
+_IS_OPEN = (tables.setting.c.key == f"{Assign.stage}.open") & (as_type(tables.setting.c.value, String) == "true")
 _WHO = (
     person.c.role.label("role_now"),
     person.c.token_hash.label("key_now"),
@@ -233,7 +222,9 @@ _IS_QUALIFYING = exists().where(
     _qualifying.c.round_id == _QUALIFICATION,
     _qualifying.c.status == Status.OPEN.value,
 )
-_HAS_POLICY = exists().where(setting.c.grid_id == round_.c.grid_id, setting.c.key.startswith(f"{Adjudicate.stage}."))
+_HAS_POLICY = exists().where(
+    tables.setting.c.grid_id == round_.c.grid_id, tables.setting.c.key.startswith(f"{Adjudicate.stage}.")
+)
 _FIND_ASSIGNMENT = PreparedStatement(
     hash_chain.with_place(
         select(

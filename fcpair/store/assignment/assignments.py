@@ -14,18 +14,8 @@ from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.cells import BODIES, TEXT_IDS, join_texts
 from fcpair.store.corpus.grids import cell_range, current_grid_id
-from fcpair.store.database import latest_rows
-from fcpair.store.database.statements import (
-    PreparedStatement,
-    among,
-    as_param,
-    as_subquery,
-    count,
-    frame,
-    insert_rows,
-    param_subquery,
-    records,
-)
+from fcpair.store.database import latest_rows, statements
+from fcpair.store.database.statements import PreparedStatement, among, as_param, as_subquery, frame
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, cell, judgement, person, round_, slot
 
@@ -40,7 +30,9 @@ _PAIR_AND_PERSON = assignment.c["cell_id", "person_id"]
 def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
     """Give out pairs: `cell_id`, `person_id`, `position`, `status`; `replaces` of a slot; `blind` of a verdict."""
     round_id = np.asarray(of.ids)[assignments["blind"].astype(int) if "blind" in assignments.columns else 0]
-    insert_rows(tx, assignment, records(assignments.drop(columns="blind", errors="ignore").assign(round_id=round_id)))
+    statements.insert_rows(
+        tx, assignment, statements.records(assignments.drop(columns="blind", errors="ignore").assign(round_id=round_id))
+    )
 
 
 def assignments(tx: Tx, of: Round) -> pd.DataFrame:
@@ -120,7 +112,7 @@ def withdraw_open(tx: Tx, person_id: int, n: int | None = None) -> int:
 
 _LAST = PreparedStatement(
     select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
-    .where(rounds.ROUND_PARAM, assignment.c.person_id.in_(param_subquery("people")))
+    .where(rounds.ROUND_PARAM, assignment.c.person_id.in_(statements.param_subquery("people")))
     .group_by(assignment.c.person_id)
 )
 
@@ -193,7 +185,7 @@ def work_counts(tx: Tx, of: Round) -> Sequence[Any]:
 def n_active_cells(tx: Tx, of: Round) -> int:
     """Count the cells of a round that somebody has done or has open."""
     active = select(assignment.c.cell_id).where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))
-    return count(tx, active.distinct().subquery())
+    return statements.count(tx, active.distinct().subquery())
 
 
 def n_by_status(tx: Tx, of: Round) -> dict[str, int]:

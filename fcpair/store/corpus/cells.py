@@ -12,20 +12,8 @@ from fcpair.errors import InputError
 from fcpair.lazy import NDArray, np, pd
 from fcpair.store.corpus import sides
 from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, current_grid_id
-from fcpair.store.database import backends
-from fcpair.store.database.statements import (
-    PreparedStatement,
-    among,
-    as_param,
-    as_subquery,
-    count,
-    frame,
-    insert_rows,
-    integer_arrays,
-    is_true,
-    param_subquery,
-    records,
-)
+from fcpair.store.database import backends, statements
+from fcpair.store.database.statements import as_subquery, count, frame, integer_arrays, is_true
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import cell, grid, side, source_pair, text
 
@@ -113,7 +101,9 @@ def ranked_texts(tx: Tx, axis: sides.Axis) -> Subquery:
 
 def add(tx: Tx, cells: pd.DataFrame) -> None:
     """Write a grid that was made elsewhere, `id`, `hs_id`, `cn_id`, and seal it."""
-    insert_rows(tx, cell, records(cells.rename(columns={"hs_id": "row_id", "cn_id": "column_id"})))
+    statements.insert_rows(
+        tx, cell, statements.records(cells.rename(columns={"hs_id": "row_id", "cn_id": "column_id"}))
+    )
     seal(tx)
 
 
@@ -157,7 +147,9 @@ def cells(tx: Tx) -> pd.DataFrame:
 
 def cell_arrays(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
     """The same, or of those that have one of these ids, as arrays."""
-    return integer_arrays(tx, _cells_query(tx, among(cell.c.id, None if cell_ids is None else sorted(set(cell_ids)))))
+    return integer_arrays(
+        tx, _cells_query(tx, statements.among(cell.c.id, None if cell_ids is None else sorted(set(cell_ids))))
+    )
 
 
 def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
@@ -196,11 +188,11 @@ class CellContent(NamedTuple):
 
 
 _column = text.alias("column")
-_CONTENTS = PreparedStatement(
+_CONTENTS = statements.PreparedStatement(
     select(cell.c.id.label("cell_id"), *text.c["id", "digest", "answers_id", "meta"], _column.c.body)
     .join(text, text.c.id == cell.c.row_id)
     .join(_column, _column.c.id == cell.c.column_id)
-    .where(cell.c.id.in_(param_subquery("cells")))
+    .where(cell.c.id.in_(statements.param_subquery("cells")))
 )
 
 
@@ -208,7 +200,7 @@ def cell_contents(tx: Tx, cell_ids: Iterable[int], *, rewords: bool) -> dict[int
     """Contents of these cells, by id. A text there answers the row, or if it `rewords` it, is of it as the row is."""
     return {
         row.cell_id: CellContent(row.digest, row.body, *((row.answers_id, row.meta) if rewords else (row.id, {})))
-        for row in _CONTENTS.all(tx, cells=as_param(sorted(set(cell_ids))))
+        for row in _CONTENTS.all(tx, cells=statements.as_param(sorted(set(cell_ids))))
     }
 
 
