@@ -100,17 +100,10 @@ def _open_client(address: str, exit_stack: ExitStack) -> Client:
     from distributed import Client, LocalCluster
 
     if address.startswith(LOCAL):
-        cluster = LocalCluster(
-            n_workers=int(address.removeprefix(LOCAL)),
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-            scheduler_kwargs={"dashboard": False},
-            worker_dashboard_address=None,
-        )
+        n, host = int(address.removeprefix(LOCAL)), "127.0.0.1"
+        no_pages: dict[str, Any] = {"scheduler_kwargs": {"dashboard": False}, "worker_dashboard_address": None}
+        no_pages |= {"dashboard_address": f"{host}:0", "silence_logs": logging.CRITICAL}
+        cluster = LocalCluster(n_workers=n, threads_per_worker=1, processes=True, host=host, memory_limit=0, **no_pages)
         return Client(exit_stack.enter_context(cluster), timeout=ANSWERS_WITHIN_S)
     try:
         return Client(address, timeout=ANSWERS_WITHIN_S)

@@ -376,15 +376,9 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
     loaded[0].model.set_attn_implementation("eager")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch about its own tracing
-        torch.onnx.export(
-            Wrapped().eval(),
-            tuple(torch.from_numpy(batch[name]) for name in names),
-            str(folder / GRAPH),
-            input_names=names,
-            output_names=[VECTORS],
-            dynamic_axes=shapes,
-            dynamo=False,
-        )
+        tensors = tuple(torch.from_numpy(batch[name]) for name in names)
+        named: dict[str, Any] = {"input_names": names, "output_names": [VECTORS], "dynamic_axes": shapes}
+        torch.onnx.export(Wrapped().eval(), tensors, str(folder / GRAPH), dynamo=False, **named)
     tokenizer = Tokenizer.from_str(loaded.tokenizer.backend_tokenizer.to_str())
     tokenizer.enable_truncation(loaded.max_seq_length)
     pad_id, is_left = torch_encoder.padding

@@ -182,11 +182,8 @@ def answers_since_decision(
 
 
 _slot = assignment.alias("slot")
-_IS_RELABELLED = (
-    exists()
-    .where(_slot.c.judgement_id > adjudication.c.seen_judgement)
-    .where(_slot.c.cell_id == adjudication.c.cell_id, _slot.c.round_id == assignment.c.round_id)
-)
+_is_same = (_slot.c.cell_id == adjudication.c.cell_id) & (_slot.c.round_id == assignment.c.round_id)
+_IS_RELABELLED = exists().where(_slot.c.judgement_id > adjudication.c.seen_judgement, _is_same)
 _RELABELLED = (
     select(*adjudication.c["cell_id", "seen_judgement"], judgement.c.id, assignment.c.id, rounds.code_of(judgement))
     .select_from(adjudication)

@@ -147,12 +147,9 @@ def references(tx: Tx) -> CheckOutcome:
         faults += [f"row {number} of `{key.parent.table.name}` {to}" for number in tx.scalars(query)]
     each = select(judgement.c.assignment_id, func.max(judgement.c.id).label("id")).group_by(judgement.c.assignment_id)
     newest = each.subquery("newest")
-    query = (
-        select(assignment.c.id, assignment.c.judgement_id, newest.c.id)
-        .outerjoin(newest, newest.c.assignment_id == assignment.c.id)
-        .where(assignment.c.judgement_id.is_distinct_from(newest.c.id))
-        .order_by(assignment.c.id)
-    )
+    query = select(assignment.c.id, assignment.c.judgement_id, newest.c.id).order_by(assignment.c.id)
+    query = query.outerjoin(newest, newest.c.assignment_id == assignment.c.id)
+    query = query.where(assignment.c.judgement_id.is_distinct_from(newest.c.id))
     faults += [
         f"row {number} of `assignment` says that its newest judgement is {said or 'none'}, but it is {found or 'none'}"
         for number, said, found in tx.execute(query)
@@ -218,11 +215,8 @@ def row_checksums(tx: Tx, *tables: Table) -> CheckOutcome:
 def receipts(tx: Tx) -> CheckOutcome:
     """Whatever was acknowledged online is there: the answer or the decision, and it is that person's."""
     answer, decision = (receipt.c.reply[name].as_integer() for name in ("judgement_id", "decision_id"))
-    has_answer = (
-        exists()
-        .where(judgement.c.id == answer, assignment.c.id == judgement.c.assignment_id)
-        .where(assignment.c.person_id == receipt.c.person_id)
-    )
+    is_own = (assignment.c.id == judgement.c.assignment_id) & (assignment.c.person_id == receipt.c.person_id)
+    has_answer = exists().where(judgement.c.id == answer, is_own)
     has_decision = exists().where(adjudication.c.id == decision, adjudication.c.person_id == receipt.c.person_id)
     faults = []
     for kind, number, is_stored in (("answer", answer, has_answer), ("decision", decision, has_decision)):

@@ -31,11 +31,8 @@ def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
         of_round = rows["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
         own_codes = rows["own_code"] if "own_code" in rows.columns else rows["code"]
         codes = own_codes.where(own_codes.notna(), rows["code"]).astype("Int64")
-        answer_ids = {
-            (round_id, code): at
-            for round_id in of_round.dropna().unique()
-            for code, at in rounds.answer_ids(tx, int(round_id)).items()
-        }
+        ids_by_round = {round_id: rounds.answer_ids(tx, int(round_id)) for round_id in of_round.dropna().unique()}
+        answer_ids = {(round_id, code): at for round_id, ids in ids_by_round.items() for code, at in ids.items()}
         keys = pd.MultiIndex.from_arrays([of_round, codes])
         rows["answer_id"] = keys.map(answer_ids).to_series(index=rows.index).astype("Int64")
     rows = rows.drop(columns=["code", "own_code"], errors="ignore")

@@ -26,11 +26,8 @@ _SINCE = PreparedStatement(
     .where(rounds.ROUND_PARAM, judgement.c.id > bindparam("after"))
     .order_by(judgement.c.id)
 )
-_OWN = PreparedStatement(
-    _WRITTEN.where(assignment.c.person_id == bindparam("person"), assignment.c.id != bindparam("besides"))
-    .group_by(text.c.body)
-    .order_by(func.min(judgement.c.id))
-)
+_is_own = (assignment.c.person_id == bindparam("person")) & (assignment.c.id != bindparam("besides"))
+_OWN = PreparedStatement(_WRITTEN.where(_is_own).group_by(text.c.body).order_by(func.min(judgement.c.id)))
 
 
 def texts_since(tx: Tx, of: Round, after: int) -> list[tuple[int, int, str | None]]:

@@ -43,11 +43,8 @@ _SHOWN = (
 # What has no label at present, because its decision was taken back, waits until it has one again; and so does what
 # somebody has still to label.
 _CHECKABLE = adjudication.c.answer_id.is_not(None) & ~has_open_label(assignment.c.cell_id)
-_STANDING = (
-    adjudication.c.id.label("decision_id"),
-    rounds.code_of(adjudication).label("decided"),
-    rounds.value_of(adjudication).label("decided_value"),
-)
+_code, _value = rounds.code_of(adjudication), rounds.value_of(adjudication)
+_STANDING = (adjudication.c.id.label("decision_id"), _code.label("decided"), _value.label("decided_value"))
 _earlier, _first = assignment.alias("earlier"), round_.alias("first")
 _HAS_ITS_FIRST = (
     exists()
@@ -283,11 +280,8 @@ def add_judgement(tx: Tx, assignment_row: Any, row: dict[str, Any], status: Stat
     return added
 
 
-_FIND_RECEIPT = PreparedStatement(
-    select(*receipt.c["digest", "reply"]).where(
-        receipt.c.person_id == bindparam("person"), receipt.c.request_id == bindparam("request")
-    )
-)
+_is_asked = (receipt.c.person_id == bindparam("person")) & (receipt.c.request_id == bindparam("request"))
+_FIND_RECEIPT = PreparedStatement(select(*receipt.c["digest", "reply"]).where(_is_asked))
 _NEXT_RECEIPT = select(func.coalesce(func.max(receipt.c.number), 0) + 1).scalar_subquery()
 _ADD_RECEIPT = PreparedStatement(
     insert(receipt).values(number=_NEXT_RECEIPT), ("person_id", "request_id", "digest", "reply", "at")

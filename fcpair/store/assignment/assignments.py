@@ -164,12 +164,9 @@ def _counted_as(status: ColumnElement[str]) -> ColumnElement[str]:
 _key = assignment.c["person_id", "round_id", "status"]
 _per_person = select(*_key, func.count().label("n")).group_by(*_key).subquery()
 _counted = (round_.c.grid_id, rounds.NAME.label("round"), _per_person.c.person_id, _counted_as(_per_person.c.status))
-_COUNTED = (
-    select(*_counted, func.sum(_per_person.c.n).label("n"))
-    .join(round_, round_.c.id == _per_person.c.round_id)
-    .group_by(*_counted)
-    .order_by(*_counted)
-)
+_with_rounds = _per_person.join(round_, round_.c.id == _per_person.c.round_id)
+_sums = select(*_counted, func.sum(_per_person.c.n).label("n")).select_from(_with_rounds)
+_COUNTED = _sums.group_by(*_counted).order_by(*_counted)
 
 
 def work_counts(tx: Tx, of: Round) -> Sequence[Any]:

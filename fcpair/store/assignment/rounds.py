@@ -216,20 +216,12 @@ def has_known_pairs(seen: Sequence[Round]) -> bool:
 
 def _to_rounds(rows: Sequence[Any]) -> list[Round]:
     blind = [(row.checks, row.id) for row in rows if row.blind]
-    return [
-        Round(
-            (row.id, *(twin for checks, twin in blind if checks == row.checks)),
-            row.grid_id,
-            row.name,
-            Role(row.role),
-            row.form,
-            bool(row.counts),
-            row.checks,
-            from_params(RoundOptions, row.options),
-        )
-        for row in rows
-        if not row.blind
-    ]
+    all_rounds = []
+    for row in (row for row in rows if not row.blind):
+        ids = (row.id, *(twin for checks, twin in blind if checks == row.checks))
+        facts = (row.grid_id, row.name, Role(row.role), row.form, bool(row.counts), row.checks)
+        all_rounds.append(Round(ids, *facts, from_params(RoundOptions, row.options)))
+    return all_rounds
 
 
 def by_name(tx: Tx, name: str | None) -> Round:

@@ -117,8 +117,5 @@ def n_unpaired(tx: Tx) -> int:
     return count(tx, _UNPAIRED.subquery()) if has_unpaired(tx) else 0
 
 
-_UNPAIRED = (
-    select(*text.c["id", "kind", "body", "language", "meta"])
-    .where(text.c.id.not_in(select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id))))
-    .order_by(text.c.id)
-)
+_is_paired = text.c.id.in_(select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id)))
+_UNPAIRED = select(*text.c["id", "kind", "body", "language", "meta"]).where(~_is_paired).order_by(text.c.id)
