@@ -201,8 +201,8 @@ class Canned:
 
 @dataclass(frozen=True)
 class Local(_Prompted):
-    """A model of transformers on this machine; `prompt` is that of the round. With `options`, a reply has the
-    probability of each.
+    """A model of transformers on this machine, with the round's `prompt`; with `options`, replies have their
+    probabilities.
     """
 
     model: Model
@@ -240,8 +240,8 @@ AnsweringModel = Chat | Local | Canned
 
 
 def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> AnsweringModel:
-    """Open a model for its replies or, with `options`, for their probabilities; raises InputError where its file cannot
-    be read, ModelError where the model cannot be had.
+    """Open a model for its replies or, with `options`, their probabilities; raises InputError for its file, or
+    ModelError.
     """
     if spec.source == "service":
         return Chat(spec.of, prompt, options)
@@ -256,9 +256,7 @@ _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cut
 
 @dataclass(frozen=True)
 class Decoding:
-    """Decoding of a model, by which the same prompt has the same reply: the likeliest token each time, or with several
-    beams the likeliest text that they find.
-    """
+    """Decoding without chance: the likeliest token each time, or with several beams the likeliest text they find."""
 
     max_new_tokens: int = 200
     num_beams: int = 1

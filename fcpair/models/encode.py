@@ -107,9 +107,7 @@ def compute_rows(
 
 
 class Cut(NamedTuple):
-    """Number of different texts, or pairs of texts, longer than a model reads, so that it does not see their ends;
-    and the note that says so, if there are any.
-    """
+    """Number of different texts, or pairs, that are longer than a model reads, and the note that says so, if any."""
 
     n: int
     notes: tuple[str, ...]
@@ -170,9 +168,7 @@ def open_encoder(model: Model) -> Encoder:
 
 
 def longest_first(lengths: Sequence[int], size: int, progress: Progress | None = None) -> Iterator[list[int]]:
-    """The positions of texts of these lengths in batches, longest first, so that padding is rare. `progress(done,
-    total)` counts those that are done when the next batch is asked for.
-    """
+    """The positions of texts of these lengths in batches, longest first, so that padding is rare; counts those done."""
     order = np.argsort([-length for length in lengths], kind="stable").tolist()
     for start in range(0, len(order), size):
         yield order[start : start + size]
@@ -319,9 +315,7 @@ Encoder = TorchEncoder | OnnxEncoder
 
 
 def ensure_exported(model: Model) -> Path:
-    """The folder of the exported model; where it is not in the cache, it is exported. Raises ModelError where it cannot
-    be, or its export gives other vectors.
-    """
+    """The folder of the exported model, exported if need be; raises ModelError if that fails or gives other vectors."""
     folder = cache_folder() / "onnx" / model.key
     if not (folder / GRAPH).is_file():
         _check_exportable(model, loaded := load_sentence_transformer(model))

@@ -138,9 +138,7 @@ def max_input_tokens(model: Any, tokenizer: Any) -> int:
 
 
 def load_writer(model: Model) -> tuple[Any, Any, bool]:
-    """A model that writes, its tokenizer, and whether it is causal: then what it writes follows the prompt. Raises
-    ModelError.
-    """
+    """A model that writes, its tokenizer, and whether it is causal, so that it repeats the prompt; raises ModelError."""
     from transformers import AutoConfig
 
     try:
@@ -183,9 +181,7 @@ def load_transformer(kind: str, model: Model) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class LabelScores:
-    """Confidence of a model in each of its labels on each text, `scores`, (n_texts, n_labels), from 0 to 1; `cut` texts
-    are longer than it reads.
-    """
+    """Confidence of a model in each label on each text, `scores`, (n_texts, n_labels), in [0, 1]; `cut` are too long."""
 
     labels: tuple[str, ...]
     scores: Floats

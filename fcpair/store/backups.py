@@ -212,9 +212,7 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int]
 
 
 def _read_blocks(tx: Tx, table: Table) -> Iterator[list[tuple[Any, ...]]]:
-    """Every row of a table, in the order of its key, with the values that any database has; raises _OddRowError where
-    SQLite holds no text for one.
-    """
+    """Every row of a table, by its key, as any database has it; raises _OddRowError where SQLite holds no text."""
     raw = backends.backend_of(tx).raw_column
     columns = ", ".join(f'{raw(table, column.name, "t")} AS "{column.name}"' for column in table.columns)
     order = ", ".join(f't."{column.name}"' for column in table.primary_key)

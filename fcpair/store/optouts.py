@@ -131,8 +131,8 @@ def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
 
 
 def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> Sequence[Any]:
-    """Assignments taken back from a person, in their present role, for topics that are not in `opted_out_now`:
-    assignments by `id`, `round_id` and `grid_id`.
+    """Assignments (`id`, `round_id`, `grid_id`) taken back from a person, in their role, for topics not in
+    `opted_out_now`.
     """
     rows = latest_rows.joined(assignment, cell, round_, person)
     query = select(*assignment.c["id", "round_id"], round_.c.grid_id).select_from(rows).order_by(assignment.c.id)

@@ -107,8 +107,8 @@ def _precedes(consented_at: str | None, asked_at: str | None) -> bool:
 
 
 def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence: str) -> None:
-    """Note that a person agreed to a sentence, the first time, and add to what they said about themselves; what
-    simulated people said in their place before is not theirs.
+    """Note that a person agreed, the first time, and add what they said of themselves to theirs, not to simulated
+    answers.
     """
     own, first = person.c.id == person_id, {"consented_at": now(), "consented_to": sentence, "demographics": None}
     tx.execute(update(person).where(own, person.c.consented_at.is_(None)).values(**first))

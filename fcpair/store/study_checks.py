@@ -63,9 +63,7 @@ class CheckOutcome(NamedTuple):
 
 
 def unreadable_reason(store: Store) -> str | None:
-    """Message of SQLite on a file that it cannot take for a database, or None; raises StudyError where the place is at
-    fault.
-    """
+    """Message of SQLite on a file that is no database to it, or None; raises StudyError where the place is at fault."""
     try:
         with store.read() as tx:
             backends.backend_of(tx).n_pages(tx)
@@ -83,9 +81,7 @@ def unreadable_reason(store: Store) -> str | None:
 
 
 def check_schema(tx: Tx, place: str) -> str:
-    """Raise StudyError where this is no study, or one of another schema, unless it is damaged; returns the revision, if
-    any.
-    """
+    """Raise StudyError where this is no study, or one of another schema, unless damaged; returns the revision."""
     revision = ""
     with suppress(DBAPIError), tx.begin_nested():
         if len(set(metadata.tables) - set(inspect(tx).get_table_names())) > len(metadata.tables) / 2:

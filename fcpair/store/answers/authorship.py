@@ -90,9 +90,7 @@ def authored_texts(tx: Tx, in_round: Round) -> dict[int, AuthoredText]:
 
 
 def cells_answered_before(tx: Tx, of: Round) -> set[int]:
-    """The cells with a current answer in the round on which this one rests; if it edits, with a text, unless by a
-    model.
-    """
+    """The cells with a current answer in the round on which this rests; if it edits, with a text or of a model."""
     earlier = rounds.by_name(tx, of.options.rests_on)
     needs_text = of.options.edits_round and earlier.role is not Role.MODEL
     return set(authored_texts(tx, earlier) if needs_text else judgements.answered_cells(tx, earlier))

@@ -42,8 +42,8 @@ def current_texts(tx: Tx, source: Round) -> list[WrittenText]:
 
 
 def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float]]) -> int:
-    """Put examples (with their ranks from 1 and scores) in place of those that a round has; what was said of one that
-    it had already is said of it still. Returns of how many that is so.
+    """Replace the examples of a round (ranks from 1, scores); what was said of those that stay is kept. Returns their
+    number.
     """
     reviewed = (
         select(*example.c["row_id", "hs_id", "cn_id"], *example_review.c["person_id", "used", "at"])

@@ -221,8 +221,8 @@ def n_by_people(tx: Tx) -> int:
 
 
 def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:
-    """Count the current judgements by origin: of one round, or of those that figures rest on: all but those of known
-    pairs, and those of calibrations only as long as there are no others.
+    """Count the current judgements by origin: of a round, or of all but known pairs and, if there are others,
+    calibrations.
     """
     if of is not None:
         return n_by_origin_of_all(tx, rounds.in_round(of))

@@ -56,9 +56,7 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
 def ever_assigned(
     tx: Tx, of: Round, person_ids: Sequence[int], cell_ids: Sequence[int] | None = None, *, answered: bool = False
 ) -> NDArray[np.int64]:
-    """Cells, or those of these, that these people were ever assigned in a round, or `answered`, `(n, 2)`: cell and
-    person.
-    """
+    """Cells, or those of these, that these people were ever assigned in a round, or `answered`, with the person."""
     is_meant = among(assignment.c.person_id, person_ids) & among(assignment.c.cell_id, cell_ids)
     if answered:
         is_meant &= assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value))
@@ -285,9 +283,7 @@ def n_active_by_person(tx: Tx, of: Round) -> dict[int, int]:
 
 
 def merge_doubled(tx: Tx, known: Round, main: Round) -> None:
-    """Make known pairs that people have open part of their shard, where it has them open too: nothing tells they are
-    known.
-    """
+    """Make known pairs that people have open part of their shard, if it has them too: nothing tells which are known."""
     own = assignment.alias("own")
     is_same = (own.c.cell_id == assignment.c.cell_id) & (own.c.person_id == assignment.c.person_id)
     is_open = (own.c.status == Status.OPEN.value) & (assignment.c.status == Status.OPEN.value)

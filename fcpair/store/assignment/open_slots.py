@@ -243,9 +243,7 @@ def next_free(tx: Tx, of: Round, person_id: int, after: int, n: int, hold: Hold)
 def assign_slots(
     tx: Tx, chosen: Sequence[FreeSlot], of: Round, person_id: int, *, until: str | None, behind: int
 ) -> None:
-    """Give a person these slots, in their order, behind a position of their own; cells that they had and lost
-    unanswered are theirs again under the same number.
-    """
+    """Give a person these slots, in order, behind a position; cells that they lost unanswered keep their number."""
     own = (assignment.c.person_id == person_id) & (assignment.c.round_id == of.id)
     is_chosen = assignment.c.cell_id.in_(as_subquery([slot.cell_id for slot in chosen]))
     own_ids, new = dict(tx.execute(select(*assignment.c["cell_id", "id"]).where(own, is_chosen)).all()), []

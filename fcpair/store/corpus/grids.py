@@ -69,8 +69,8 @@ def for_each_grid(tx: Tx) -> Iterator[GridKey]:
 
 
 def cell_range(tx: Tx, grid_id: int | None = None) -> CellRange:
-    """The ids of the cells of a grid, or of the one that a transaction is about; those of the first grid are their
-    numbers, of which a published one can be 0.
+    """The ids of the cells of a grid, or of the current one; those of the first are their numbers, one of which can be
+    0.
     """
     first = ((current_grid_id(tx) if grid_id is None else grid_id) - 1) << _BITS
     return CellRange(first, first + 2**_BITS - 1)

@@ -32,9 +32,7 @@ def get_or_add(tx: Tx, kind: str, rows: Sequence[tuple[str, str, str, Mapping[st
 
 
 def update_texts(tx: Tx, kind: str, axis: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> int:
-    """Let texts be as these rows of a side say (see `add_texts`), but for those that another side has; returns how many
-    of these would differ in language or metadata.
-    """
+    """Let texts be as these rows of a side say, but those of other sides; returns how many of these would differ."""
     new_values = {row[0]: row[1:] for row in rows}
     is_other_side = (of_side.c.grid_id != current_grid_id(tx)) | (of_side.c.axis != axis)
     ids_of_other_sides = set(tx.scalars(select(of_side.c.text_id).where(is_other_side)))

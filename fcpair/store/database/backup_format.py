@@ -105,8 +105,8 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[tuple[Manifest, Any]]:
-    """Open a backup: its manifest and content; raises StudyError, before anything of it is read, where it is none, or
-    differs from what was written.
+    """Open a backup, its manifest and content; raises StudyError before anything is read if any of it is not as
+    written.
     """
     is_none = f"{path} is not a backup that `fcpair backup` wrote, or it is truncated; nothing was restored"
     is_damaged = f"{path} is damaged: it differs from what was written; use another backup. Nothing was restored"

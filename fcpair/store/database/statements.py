@@ -28,9 +28,7 @@ Convert = Callable[[Any], Any]
 
 
 class PreparedStatement:
-    """A statement whose parameters are given by name, with values as SQLAlchemy has them. An INSERT names all
-    `columns`.
-    """
+    """A statement whose parameters are given by name, with SQLAlchemy's values. An INSERT names all `columns`."""
 
     def __init__(self, statement: ClauseElement, columns: Sequence[str] | None = None) -> None:
         self._statement, self._columns = statement, columns
@@ -153,9 +151,7 @@ def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame:
-    """The result of `query` as a frame; what may be a whole large grid is `streamed`: on PostgreSQL its rows are never
-    all here besides the frame.
-    """
+    """The result of `query` as a frame; that of a large grid is `streamed`: its rows are never all here besides it."""
     columns = list(query.selected_columns)
     is_packed = not streamed and all(isinstance(column.type, Integer) for column in columns)
     if is_packed and (arrays := backends.backend_of(tx).integer_arrays(tx, query)) is not None:

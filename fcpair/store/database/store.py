@@ -62,8 +62,8 @@ class Store:
 
     @classmethod
     def create(cls, place: Place, fill: Callable[[Tx], object], *, bulk: bool = False, create: bool = True) -> Store:
-        """Make a new study, with its first rows by `fill`; only its owner can read it. `bulk` is as in `write`, and
-        `create` as in `Places.make`, which raises StudyError.
+        """Make a new study for its owner alone, with its first rows by `fill`; raises StudyError. `create`: see
+        `Places.make`.
         """
         home = backends.at(place).make(place, create=create)
         try:
@@ -218,9 +218,7 @@ class Store:
 
 
 class FairLock:
-    """A lock that is handed from one thread to the next in their order; who takes it `first` waits only for whoever has
-    it.
-    """
+    """A lock that threads are handed in their order; who takes it `first` waits only for whoever has it."""
 
     def __init__(self, patience_s: float) -> None:
         self.patience_s = patience_s  # how long one who writes waits at most

@@ -37,9 +37,8 @@ class FilterIds:
 
 
 def matching_pairs(tx: Tx, wanted: PairFilter, ids: FilterIds) -> NDArray[np.int64]:
-    """The cells of the grid that meet every condition, by id, ascending.
-
-    The states `labelled`, `waiting` and those of verdicts, and tiers are conditions on `among` and `outside` alone.
+    """The cells of the grid that meet every condition, by id, ascending; `ids.among` and `ids.outside` stand for states
+    that are no conditions on rows: `labelled`, `waiting`, those of verdicts, and tiers.
     """
     conditions, matching = list(_conditions(tx, wanted, ids)), ids.among
     if matching is None or conditions:

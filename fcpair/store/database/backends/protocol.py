@@ -37,8 +37,8 @@ class Backend(Protocol):
     N_PAGES: str  # the statement that counts the pages that `faults` looks at
 
     def begin(self, conn: Connection, *, write: bool, alone: bool, patience_s: float) -> None:
-        """Begin to read what there is at one moment, or to write, `alone` or not; to wait longer than `patience_s` is
-        an error.
+        """Begin to read what there is now, or to write, `alone` or not; raises one of ERRORS after waiting
+        `patience_s`.
         """
 
     def hold_rows(self, conn: Connection, table: Table, numbers: Sequence[int]) -> None:
@@ -84,9 +84,7 @@ class Backend(Protocol):
             driver(conn).execute(statement)
 
     def guards(self, conn: Connection, tables: Sequence[str], spans: Spans) -> tuple[dict[str, str], dict[str, str]]:
-        """Guards, by name, that must be there where these tables are protected and these grids sealed; and all there
-        are that act on changes.
-        """
+        """Guards, by name, that should protect these tables and seal these grids; and all that act on changes."""
         expected = {name: sql for table in tables for name, sql in self.append_only_triggers(table).items()}
         expected |= {**self.REFUSAL, **({SEAL: self.seal_trigger(spans)} if spans else {})}
         return expected, {row[0]: row[1] for row in driver(conn).execute(self.GUARDS)}

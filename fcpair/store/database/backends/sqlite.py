@@ -146,9 +146,7 @@ def has_log(path: str) -> bool:
 
 
 def copy(connection: sqlite3.Connection, path: Path) -> None:
-    """Write the database into a new file that only its owner can read, without a log; raises OSError, and leaves
-    nothing there, where that is not possible or the copy is not whole.
-    """
+    """Write the database into a new file for its owner, without a log; raises OSError, and leaves nothing there."""
     create_private(path)
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as target:

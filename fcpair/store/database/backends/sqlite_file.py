@@ -212,8 +212,8 @@ class StudyFile:
         self._absent = self._saved = False  # since it was missed; all that was acknowledged is saved once
 
     def check_whole(self) -> None:
-        """Raise StudyError, before SQLite opens the file, where a log that is not its own lies beside it, or its own is
-        missing: SQLite would open something else than was written.
+        """Raise StudyError, before SQLite opens the file, if its log is missing, or that of another file lies beside
+        it.
         """
         for _ in range(SETTLE_TRIES):
             header = sqlite.Header.from_bytes(start := self._open_file.start())
