@@ -138,7 +138,7 @@ def max_input_tokens(model: Any, tokenizer: Any) -> int:
 
 
 def load_writer(model: Model) -> tuple[Any, Any, bool]:
-    """A model that writes, its tokenizer, and whether it is causal, so that it repeats the prompt; raises ModelError."""
+    """A model that writes, its tokenizer, and whether it is causal (it repeats the prompt); raises ModelError."""
     from transformers import AutoConfig
 
     try:
@@ -181,7 +181,9 @@ def load_transformer(kind: str, model: Model) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class LabelScores:
-    """Confidence of a model in each label on each text, `scores`, (n_texts, n_labels), in [0, 1]; `cut` are too long."""
+    """Confidence of a model in each label on each text, `scores`, (n_texts, n_labels), in [0, 1]; texts that were
+    `cut`.
+    """
 
     labels: tuple[str, ...]
     scores: Floats

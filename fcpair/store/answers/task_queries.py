@@ -291,7 +291,7 @@ _ADD_RECEIPT = PreparedStatement(
 def perform_once(
     tx: Tx, person_id: int, request_id: str, content: Mapping[str, Any], act: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Do `act` and keep its reply, or give the reply to the same request; raises ConflictError for another `content`."""
+    """Do `act` and keep its reply, or give that of the same request; raises ConflictError for another `content`."""
     digest = sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     if done := _FIND_RECEIPT.first(tx, person=person_id, request=request_id):
         if done.digest != digest:
