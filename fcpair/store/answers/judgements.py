@@ -11,7 +11,7 @@ from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Origin, Round, Status, Verdict
 from fcpair.store.assignment import rounds
 from fcpair.store.database import hash_chain, latest_rows
-from fcpair.store.database.statements import among, as_subquery, count, frame, integer_arrays, is_true, records
+from fcpair.store.database.statements import Ids, among, as_subquery, count, frame, integer_arrays, is_true, records
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
@@ -98,11 +98,7 @@ def _select_answers(of: Round, *columns: str) -> Select[Any]:
 
 
 def current_labels(
-    tx: Tx,
-    *columns: str,
-    cell_ids: Iterable[int] | None = None,
-    person_ids: Iterable[int] | None = None,
-    of: Round | None = None,
+    tx: Tx, *columns: str, cell_ids: Ids = None, person_ids: Ids = None, of: Round | None = None
 ) -> pd.DataFrame:
     """Each annotator's current label `of` a round, or of the one that counts, skips left out, by pair and annotator:
     columns as named, of `id`, `assignment_id`, `cell_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`,
@@ -121,14 +117,12 @@ def current_labels(
     return labels.assign(annotator=names.take(place).set_axis(labels.index))[list(columns)]
 
 
-def label_arrays(
-    tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None, of: Round | None = None
-) -> dict[str, NDArray[np.int64]]:
+def label_arrays(tx: Tx, *columns: str, cell_ids: Ids = None, of: Round | None = None) -> dict[str, NDArray[np.int64]]:
     """The same as arrays, of those columns that are whole numbers."""
     return integer_arrays(tx, _select_labels(tx, *columns, cell_ids=cell_ids, of=of))
 
 
-def _select_labels(tx: Tx, *columns: str, cell_ids: Iterable[int] | None, of: Round | None) -> Select[Any]:
+def _select_labels(tx: Tx, *columns: str, cell_ids: Ids, of: Round | None) -> Select[Any]:
     query = _select_answers(of or rounds.primary(tx), *columns)
     return query.where(~judgement.c.skipped, among(assignment.c.cell_id, cell_ids))
 
@@ -141,12 +135,12 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
     return frame(tx, _current_verdicts_query(tx, *columns))
 
 
-def _current_verdicts_query(tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None) -> Select[Any]:
+def _current_verdicts_query(tx: Tx, *columns: str, cell_ids: Ids = None) -> Select[Any]:
     query = _select_labels(tx, *columns, cell_ids=cell_ids, of=rounds.validation(tx))
     return query.join(adjudication, latest_rows.DECIDED).where(IS_CURRENT)
 
 
-def verdict_arrays(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
+def verdict_arrays(tx: Tx, cell_ids: Ids = None) -> dict[str, NDArray[np.int64]]:
     """The cell (`cell_id`) and the `code` of each of `current_verdicts`, or of those on some pairs, as arrays."""
     return integer_arrays(tx, _current_verdicts_query(tx, "cell_id", "code", cell_ids=cell_ids))
 

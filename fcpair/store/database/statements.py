@@ -25,6 +25,7 @@ from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import POSTGRES
 
 Convert = Callable[[Any], Any]
+Ids = Iterable[int] | None  # None: whichever there are
 
 
 class PreparedStatement:
@@ -109,7 +110,7 @@ def as_subquery(values: Iterable[int]) -> Select[tuple[Any]]:
     return select(_JsonEach(as_param(values)).table_valued("value").c.value)
 
 
-def among(column: ColumnElement[Any], values: Iterable[int] | None) -> ColumnElement[bool]:
+def among(column: ColumnElement[Any], values: Ids) -> ColumnElement[bool]:
     """Return whether a column has one of these numbers, or any number where none are named."""
     return true() if values is None else column.in_(as_subquery(values))
 
