@@ -241,8 +241,7 @@ def nearest_on_cluster(
     `memory_mb` is for each task, beside the vectors; `progress(done, total)` counts sources.
     """
     n_texts = len(places.row)
-    k = min(k, n_texts - 1)
-    if not k:
+    if not (k := min(k, n_texts - 1)):
         return stage.stack_parts([], 0)
     cn, score = np.empty((len(sources), k), np.int64), np.empty((len(sources), k))
     starts = range(0, n_texts, TEXTS_A_BLOCK)

@@ -316,8 +316,7 @@ Encoder = TorchEncoder | OnnxEncoder
 
 def ensure_exported(model: Model) -> Path:
     """The folder of the exported model, exported if need be; raises ModelError if that fails or gives other vectors."""
-    folder = cache_folder() / "onnx" / model.key
-    if not (folder / GRAPH).is_file():
+    if not ((folder := cache_folder() / "onnx" / model.key) / GRAPH).is_file():
         _check_exportable(model, loaded := load_sentence_transformer(model))
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)

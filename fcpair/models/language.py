@@ -27,8 +27,7 @@ def _identifier() -> Any:
 
 def check_language(code: str) -> None:
     """Raise InputError, with the nearest one, for the code of a language that cannot be detected."""
-    codes = sorted(set(_identifier().labels))
-    if code not in codes:
+    if code not in (codes := sorted(set(_identifier().labels))):
         raise InputError(f"`{code}` is not a language that can be detected; {suggest_name(code, codes)}")
 
 

@@ -64,8 +64,7 @@ def restore(file: Path, place: Place, *, create: bool) -> backup_format.Manifest
     """
     with backup_format.open_backup(file) as (manifest, content):
         _check_version(manifest, file)
-        backend = backends.at(place)
-        if manifest.kind != backend.KIND:
+        if manifest.kind != (backend := backends.at(place)).KIND:
             raise StudyError(
                 f"{file} is a backup of a study in {_KIND_NAMES[manifest.kind]}; restore it to one, and `fcpair copy` "
                 f"takes it to {backends.display_name(place)}"
@@ -85,8 +84,7 @@ def check(file: Path) -> backup_format.Manifest:
 def unpacked_study(file: Path) -> Iterator[Path | None]:
     """The study of a backup, as long as it is looked at; None where that would take a server."""
     with tempfile.TemporaryDirectory() as folder, backup_format.open_backup(file) as (manifest, content):
-        path = Path(folder) / manifest.member if manifest.kind == "sqlite" else None
-        if path:
+        if path := Path(folder) / manifest.member if manifest.kind == "sqlite" else None:
             sqlite_file.unpack(content, path)
         yield path
 

@@ -86,8 +86,7 @@ def check_schema(tx: Tx, place: str) -> str:
     with suppress(DBAPIError), tx.begin_nested():
         if len(set(metadata.tables) - set(inspect(tx).get_table_names())) > len(metadata.tables) / 2:
             schema.check(tx, place)
-        revision = schema.revision(tx)
-        if revision in schema.OLDER or revision > schema.HEAD:
+        if (revision := schema.revision(tx)) in schema.OLDER or revision > schema.HEAD:
             schema.check(tx, place)
     return revision
 

@@ -138,8 +138,7 @@ def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> 
         and not _TAKE_FREE.execute(tx, replaced=later[-1].id if later else assignment_id).rowcount
     ):
         n_before, later = len(later), _LATER_HOLDERS.all(tx, first=assignment_id)
-    status = later[-1].status if later else None
-    if status == Status.DONE:
+    if (status := later[-1].status if later else None) == Status.DONE:
         return False
     unanswered, other = 0, _ANY_UNANSWERED.first(tx)
     if status == Status.OPEN and later[-1].judgement_id is not None:

@@ -123,8 +123,7 @@ def open_backup(path: Path) -> Iterator[tuple[Manifest, Any]]:
                 raise StudyError(is_damaged)
             with ZipFile(file) as packed:
                 try:
-                    fields = parse_json(packed.read(MANIFEST))
-                    if fields["format"] != FORMAT:
+                    if (fields := parse_json(packed.read(MANIFEST)))["format"] != FORMAT:
                         newer = "was written by a newer fcpair; `pip install --upgrade fcpair` installs one"
                         raise StudyError(f"{path} {newer}")
                     names = fields.keys() - {"size", "sha256"}  # of the content, which were noted besides before

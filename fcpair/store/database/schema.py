@@ -74,8 +74,7 @@ def older_revision(conn: Connection, place: str) -> str | None:
     """The revision of the tables if it is older than this fcpair's, None if it is the same; else raises StudyError."""
     if not {"alembic_version", "study"} <= set(inspect(conn).get_table_names()):
         raise StudyError(f"{place} is a database but not a study; `fcpair init` makes a new study")
-    current = revision(conn)
-    if current not in (*OLDER, HEAD):
+    if (current := revision(conn)) not in (*OLDER, HEAD):
         raise StudyError(
             f"{place} was made by a newer fcpair (its schema is {current}, this one knows {HEAD}); "
             "install that fcpair with `pip install --upgrade fcpair`"

@@ -354,8 +354,7 @@ class _Transaction:
                     f"{self.store.place}: the server ended the connection while it stored this, so it may have been "
                     "done or not; look with `fcpair log` before you do it again"
                 ) from error
-            translated = self.store._translate_error(error, write=self.writes)
-            if translated is not error:
+            if (translated := self.store._translate_error(error, write=self.writes)) is not error:
                 raise translated from error
 
     def _release_connection(self, conn: Connection) -> None:

@@ -57,8 +57,7 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
             yield place.in_(as_subquery(texts))
     in_labelling = rounds.in_round(rounds.primary(tx))
     for person_id, answer_id in ((ids.person, ids.answer), (ids.other, ids.other_answer)):
-        is_theirs = [] if person_id is None else [assignment.c.person_id == person_id]
-        if is_theirs:
+        if is_theirs := [] if person_id is None else [assignment.c.person_id == person_id]:
             yield cell.c.id.in_(select(assignment.c.cell_id).where(*is_theirs))
         if answer_id is not None:
             yield cell.c.id.in_(_answered(in_labelling, judgement.c.answer_id == answer_id, *is_theirs))

@@ -286,7 +286,6 @@ def _find_tool(name: str, at_least: int = 0) -> str:
 
 def _tool_version(tool: str) -> int:
     output = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
-    match = re.search(r"\) (\d+)", output)
-    if match is None:
+    if (match := re.search(r"\) (\d+)", output)) is None:
         raise StudyError(f"{tool} does not say which version of PostgreSQL it belongs to")
     return int(match[1])

@@ -343,8 +343,7 @@ class StudyFile:
             engine.dispose()
         if self._is_shared():
             self._close_connection(self.connect())
-        keeper = self.connect()
-        if not sqlite.enable_wal(keeper):
+        if not sqlite.enable_wal(keeper := self.connect()):
             sqlite.drop(keeper)
             return False
         self._shared_log = identity(self._real + LOG)
@@ -399,8 +398,7 @@ class StudyFile:
     def rescue(self) -> None:
         """Save all that was acknowledged in a new file, once for each time that the shared file is gone; log that."""
         with self._rescuing:
-            reason = self._identity_error()
-            if not reason or self._keeper is None or self._saved:
+            if not (reason := self._identity_error()) or self._keeper is None or self._saved:
                 return
             self._absent = True
             try:
