@@ -269,10 +269,8 @@ def label_counts(tx: Tx, decision_ids: Sequence[int]) -> dict[int, dict[int, int
     query = select(*key, func.count()).select_from(labels).where(adjudication.c.id.in_(as_subquery(decision_ids)))
     query = query.where(or_(latest_rows.IS_BY_HAND & was_seen, ~latest_rows.IS_BY_HAND & latest_rows.NEWEST))
     query = query.where(rounds.COUNTING, ~judgement.c.skipped, ~has_open_label(adjudication.c.cell_id))
-    counts: dict[int, dict[int, int]] = {}
-    for decision_id, label, n in tx.execute(query.group_by(*key).order_by(*key)):
-        counts.setdefault(decision_id, {})[label] = n
-    return counts
+    by_decision = groupby(tx.execute(query.group_by(*key).order_by(*key)), key=itemgetter(0))
+    return {decision_id: {label: n for _, label, n in rows} for decision_id, rows in by_decision}
 
 
 def deciders(tx: Tx) -> dict[str, int]:

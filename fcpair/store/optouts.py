@@ -70,10 +70,9 @@ def parse(stored: dict[str, Any] | None) -> tuple[OptOut, ...]:
 def to_stored(opted_out: Iterable[OptOut]) -> dict[str, dict[str, list[str]]]:
     """The same as it is kept; what leaves nothing out is dropped."""
     stored: dict[str, dict[str, list[str]]] = {}
-    for one in opted_out:
-        if one.topics:
-            topics = stored.setdefault(one.column, {}).setdefault(one.split, [])
-            topics += [topic for topic in one.topics if topic not in topics]
+    for opt_out in (opt_out for opt_out in opted_out if opt_out.topics):
+        topics = stored.setdefault(opt_out.column, {}).setdefault(opt_out.split, [])
+        topics += [topic for topic in opt_out.topics if topic not in topics]
     return stored
 
 
