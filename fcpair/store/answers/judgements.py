@@ -282,7 +282,6 @@ def newest_judgement(tx: Tx) -> int:
 
 def cells_to_discuss(tx: Tx, again: Round, person_id: int | None = None) -> list[int]:
     """The cells that people answer once more after a discussion, or one of them does, in the order of their shards."""
-    query = select(assignment.c.cell_id).where(rounds.in_round(again))
-    if person_id is not None:
-        query = query.where(assignment.c.person_id == person_id)
+    own = among(assignment.c.person_id, None if person_id is None else [person_id])
+    query = select(assignment.c.cell_id).where(rounds.in_round(again), own)
     return list(tx.scalars(query.group_by(assignment.c.cell_id).order_by(func.min(assignment.c.position))))

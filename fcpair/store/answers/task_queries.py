@@ -148,12 +148,10 @@ def answered_tasks(
         .outerjoin(adjudication, latest_rows.DECIDED)
         .outerjoin(SEEN_DECISION, SEEN_DECISION.c.id == judgement.c.adjudication_id)
         .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~is_taken_over.correlate(assignment))
-        .where(~checks | _CHECKABLE)
+        .where(~checks | _CHECKABLE, assignment.c.cell_id.not_in(as_subquery(sorted(spared))))
         .order_by(first_answers.c.first.desc())
         .limit(n)
     )
-    if spared:
-        query = query.where(assignment.c.cell_id.not_in(as_subquery(sorted(spared))))
     if before is not None:
         first = select(first_answers.c.first).where(first_answers.c.assignment_id == before).scalar_subquery()
         query = query.where(first_answers.c.first < first)
