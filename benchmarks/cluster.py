@@ -69,7 +69,7 @@ def alone(folder: str, n_sources: str) -> dict[str, Any]:
 
     keys = _keys()
     start = time.perf_counter()
-    vectors = compute_rows(keys, Path(folder), lambda _: iter(())).rows_of(keys)  # all are kept
+    vectors = compute_rows(keys, Path(folder), lambda _: iter(()))  # all are kept
     found = nearest_to(vectors, np.arange(int(n_sources)), K)
     return {"seconds": time.perf_counter() - start, "found": _digest(found)}
 

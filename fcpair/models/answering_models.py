@@ -17,20 +17,11 @@ import numpy as np
 from fcpair.arrays import Floats
 from fcpair.errors import InputError
 from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.models import service
 from fcpair.models.cache import cache_folder, read_record, write_record
 from fcpair.models.encode import longest_first
 from fcpair.models.model_files import Model, resolve
-from fcpair.models.service import (
-    BrokenReply,
-    Prompt,
-    Reply,
-    message_content,
-    model_record,
-    n_tokens,
-    prompt_subject,
-    query_and_cache,
-    read_cached,
-)
+from fcpair.models.service import BrokenReply, Prompt, Reply, n_tokens, prompt_subject
 from fcpair.models.transformer import OWNER, load_writer, max_input_tokens, token_logprobs
 from fcpair.stages.answers.model_spec import BY, COLUMNS, SEVERAL, ModelSpec
 from fcpair.stages.corpus.text_identity import identity
@@ -39,9 +30,7 @@ Progress = Callable[[int, int], None]
 
 
 class Cell(NamedTuple):
-    """Cell that a model is asked about: the texts of its row and its column, the prompt that has them, and the
-    metadata of the row.
-    """
+    """Cell that a model is asked about: the texts of its row and column, the prompt, and the metadata of the row."""
 
     row: str
     column: str
@@ -53,11 +42,9 @@ LENGTH_UNKNOWN = "no reply of the model is kept, so the length of its replies is
 
 
 class RequestEstimate(NamedTuple):
-    """Cost of asking a model: how many different `requests`, how many of them are answered already (`cached`), and
-    about how many tokens the others give it to read (`tokens_in`).
-
-    `tokens_out` is about how many tokens it will write: to each prompt as many as the cached replies have in the mean.
-    Without cached replies it is None, since nothing says how long its replies are.
+    """Cost of asking a model: how many different `requests`, how many of them are answered already (`cached`), about
+    how many tokens the others give it to read (`tokens_in`), and how many it will write (`tokens_out`): to each prompt
+    as many as the cached replies have in the mean, None without any.
     """
 
     requests: int = 0
@@ -76,14 +63,6 @@ class RequestEstimate(NamedTuple):
         """The reason why it is not known what the model writes, and so what that costs; None where it is."""
         return LENGTH_UNKNOWN if self.tokens_out is None else None
 
-    @classmethod
-    def from_replies(cls, replies_by_prompt: Mapping[str, str | None]) -> RequestEstimate:
-        """The outlook of prompts, of each of which the reply is known, or None."""
-        missing = [prompt for prompt, reply in replies_by_prompt.items() if reply is None]
-        known = [reply for reply in replies_by_prompt.values() if reply is not None]
-        n_out = round(n_tokens(known) / len(known) * len(missing)) if known else None if missing else 0
-        return cls(len(replies_by_prompt), len(known), n_tokens(missing), n_out)
-
 
 ALL = "(all)"  # beside the options: the probability that they have together, among everything that could be said
 MAX_TOP_TOKENS = 20  # of the likeliest tokens, whose probabilities a service tells
@@ -98,9 +77,7 @@ class _Prompted:
     """A model that is given the prompt of each cell; what it replied is kept on this machine, by the prompt."""
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
-        """Replies of the model; only what was not asked before is asked. Raises ServiceError where a service gives
-        none, and what `generate_texts` does.
-        """
+        """Replies of the model; only what was not asked before is asked. Raises what asking it does."""
         cells_by_prompt = {cell.prompt: cell for cell in cells}
         replies = {prompt: self._kept_reply(cell) for prompt, cell in cells_by_prompt.items()}
         missing, done = [prompt for prompt, reply in replies.items() if reply is None], 0
@@ -113,9 +90,11 @@ class _Prompted:
 
     def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
         """Estimate what is still to be asked."""
-        return RequestEstimate.from_replies(
-            {prompt: self._kept_reply(cell) for prompt, cell in {cell.prompt: cell for cell in cells}.items()}
-        )
+        replies = {cell.prompt: self._kept_reply(cell) for cell in {cell.prompt: cell for cell in cells}.values()}
+        missing = [prompt for prompt, reply in replies.items() if reply is None]
+        known = [reply for reply in replies.values() if reply is not None]
+        n_out = round(n_tokens(known) / len(known) * len(missing)) if known else None if missing else 0
+        return RequestEstimate(len(replies), len(known), n_tokens(missing), n_out)
 
     def _kept_reply(self, cell: Cell) -> str | None:
         raise NotImplementedError
@@ -127,9 +106,8 @@ class _Prompted:
 
 @dataclass(frozen=True)
 class Chat(_Prompted):
-    """A chat model of a service, asked at temperature 0 and seed 0; `prompt` is that of the round, places and all.
-
-    Where there are `options`, a reply has the probability of each as the next token, among all that are told.
+    """A chat model of a service, asked at temperature 0 and seed 0; `prompt` is that of the round, places and all. With
+    `options`, a reply has the probability of each as the next token, among all that are told.
     """
 
     model: str
@@ -138,25 +116,23 @@ class Chat(_Prompted):
 
     def record(self) -> dict[str, str]:
         """The model's name, and the prompt with its digest."""
-        digest = hashlib.sha256(self.prompt.encode()).hexdigest()
-        decoding = {"temperature": "0", "seed": "0"}
-        return {**model_record(self.model, ()), "prompt": self.prompt, "sha256": digest, **decoding}
+        prompt = {"prompt": self.prompt, "sha256": hashlib.sha256(self.prompt.encode()).hexdigest()}
+        return {**service.model_record(self.model, ()), **prompt, "temperature": "0", "seed": "0"}
 
     def request(self, cell: Cell) -> Prompt:
         """Build the prompt that the service is sent about a cell."""
         turn = {"role": "user", "content": cell.prompt}
-        body: dict[str, Any] = {"model": self.model, "messages": [turn], "temperature": 0, "seed": 0}
-        if self.options:
-            body |= {"logprobs": True, "top_logprobs": MAX_TOP_TOKENS, "max_tokens": 1}
+        of_options = {"logprobs": True, "top_logprobs": MAX_TOP_TOKENS, "max_tokens": 1} if self.options else {}
+        body = {"model": self.model, "messages": [turn], "temperature": 0, "seed": 0, **of_options}
         return Prompt("chat/completions", body, prompt_subject("the row", cell.row))
 
     def _kept_reply(self, cell: Cell) -> str | None:
-        return read_cached(self.request(cell), self._read_answer)
+        return service.read_cached(self.request(cell), self._read_answer)
 
     def _ask(self, cells: Sequence[Cell]) -> Iterator[tuple[list[str], list[str]]]:
-        extract = _token_logprobs if self.options else message_content
+        extract = _token_logprobs if self.options else service.message_content
         for cell in cells:
-            yield [cell.prompt], [query_and_cache(self.request(cell), extract, self._read_answer)]
+            yield [cell.prompt], [service.query_and_cache(self.request(cell), extract, self._read_answer)]
 
     def _read_answer(self, answer: Reply) -> str:
         if self.options:
@@ -172,7 +148,6 @@ class Chat(_Prompted):
 
 
 def _token_logprobs(payload: Any) -> Any:
-    """The likeliest tokens at the first place, with their log-probabilities."""
     try:
         tokens = payload["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
         return [[str(token["token"]), float(token["logprob"])] for token in tokens]
@@ -193,11 +168,10 @@ class Canned:
 
     @classmethod
     def read(cls, path: str | Path, options: Mapping[str, object] = MappingProxyType({})) -> Canned:
-        """Read a table with the columns `row` and `reply`, and `column` where replies depend on it.
-
-        `options` may name other columns in their place, say that of `several` replies to a cell the first counts, and
-        name with `by` a column that is known of each row as well, in place of its text. Raises InputError for what
-        cannot be read, and where a cell has two replies otherwise.
+        """Read a table with the columns `row` and `reply`, and `column` where replies depend on it. `options` may name
+        other columns, say that of `several` replies to a cell the first counts, and name with `by` a column known of
+        each row, in place of its text. Raises InputError for what cannot be read, and where a cell has two replies
+        otherwise.
         """
         row, column, reply_column = (str(options.get(name, name)) for name in COLUMNS)
         by = str(options.get(BY, ""))
@@ -227,8 +201,8 @@ class Canned:
 
 @dataclass(frozen=True)
 class Local(_Prompted):
-    """A model of transformers on this machine; `prompt` is that of the round. With `options`, a reply has the
-    probability of each.
+    """A model of transformers on this machine, with the round's `prompt`; with `options`, replies have their
+    probabilities.
     """
 
     model: Model
@@ -239,8 +213,8 @@ class Local(_Prompted):
     def record(self) -> dict[str, str]:
         """The model with its digests, how it decodes, and the prompt with its own digest."""
         decoding = {name: str(value) for name, value in asdict(self.decoding).items()}
-        digest = hashlib.sha256(self.prompt.encode()).hexdigest()
-        return {**self.model.record(), **decoding, "prompt": self.prompt, "prompt_sha256": digest}
+        prompt = {"prompt": self.prompt, "prompt_sha256": hashlib.sha256(self.prompt.encode()).hexdigest()}
+        return {**self.model.record(), **decoding, **prompt}
 
     def _kept_reply(self, cell: Cell) -> str | None:
         return (read_record(self._path(cell.prompt)) or {}).get("reply")
@@ -266,10 +240,8 @@ AnsweringModel = Chat | Local | Canned
 
 
 def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> AnsweringModel:
-    """Open a model for its replies; where there are `options`, for their probabilities.
-
-    Raises InputError where its file cannot be read; ModelError where the model is not on this machine and cannot be
-    downloaded.
+    """Open a model for its replies or, with `options`, their probabilities; raises InputError for its file, or
+    ModelError.
     """
     if spec.source == "service":
         return Chat(spec.of, prompt, options)
@@ -284,20 +256,16 @@ _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cut
 
 @dataclass(frozen=True)
 class Decoding:
-    """Decoding of a model, by which the same prompt has the same reply: the likeliest token each time, or with several
-    beams the likeliest text that they find.
-    """
+    """Decoding without chance: the likeliest token each time, or with several beams the likeliest text they find."""
 
     max_new_tokens: int = 200
     num_beams: int = 1
 
 
 def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> Iterator[tuple[list[str], list[str]]]:
-    """Some of the prompts and what the model writes after each, batch after batch, the longest first.
-
-    Of a causal model its own words alone, without the prompt. Where the tokenizer has a template for chats, a prompt is
-    what a user says. Raises ModelError where the model is unavailable, or does not write; InputError where a prompt
-    leaves the model no room for a reply, or has no token that it knows.
+    """Some of the prompts and what the model writes after each, batch after batch, the longest first. A tokenizer with
+    a template for chats takes a prompt for what a user says. Raises ModelError where the model cannot be had, or does
+    not write; InputError where a prompt leaves no room for a reply, or has no token that it knows.
     """
     import torch
 
@@ -305,10 +273,9 @@ def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> 
     tokens = _tokenize(prompts, network, tokenizer, decoding.max_new_tokens if is_causal else 0)
     # The model's own settings of tokens, such as the one that begins a reply, without any sampling.
     settings = copy.deepcopy(network.generation_config)
-    for name in _SAMPLING:
-        setattr(settings, name, None)
-    settings.do_sample, settings.max_length, settings.num_return_sequences = False, None, 1
-    settings.max_new_tokens, settings.num_beams = decoding.max_new_tokens, decoding.num_beams
+    own = {**dict.fromkeys(_SAMPLING), "do_sample": False, "max_length": None, "num_return_sequences": 1}
+    for name, value in {**own, **asdict(decoding)}.items():
+        setattr(settings, name, value)
     settings.pad_token_id = tokenizer.pad_token_id if settings.pad_token_id is None else settings.pad_token_id
     for at in longest_first([len(item) for item in tokens], BATCH):
         padded = tokenizer.pad({"input_ids": [tokens[item] for item in at]}, return_tensors="pt").to(network.device)
@@ -321,24 +288,15 @@ def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> 
         yield [prompts[item] for item in at], list(map(str, replies))
 
 
-def is_chat(tokenizer: Any) -> bool:
-    """Return whether the tokenizer has a template for chats."""
-    return bool(getattr(tokenizer, "chat_template", None))
-
-
 def _tokenize(prompts: Sequence[str], network: Any, tokenizer: Any, room: int) -> list[list[int]]:
-    """The tokens of prompts, each as what a user says where there is a template for chats.
-
-    Raises InputError for a prompt that leaves no `room` for a reply, or has no token.
-    """
-    max_tokens = max_input_tokens(network, tokenizer) - room
+    max_tokens, is_chat = max_input_tokens(network, tokenizer) - room, bool(getattr(tokenizer, "chat_template", None))
     tokens = []
     for prompt in prompts:
         text = prompt
-        if is_chat(tokenizer):
+        if is_chat:
             message = [{"role": "user", "content": prompt}]
             text = str(tokenizer.apply_chat_template(message, add_generation_prompt=True, tokenize=False))
-        tokens.append(tokenizer(text, add_special_tokens=not is_chat(tokenizer), verbose=False)["input_ids"])
+        tokens.append(tokenizer(text, add_special_tokens=not is_chat, verbose=False)["input_ids"])
         if len(tokens[-1]) > max_tokens:
             raise InputError(
                 f"{prompt_subject('the prompt', prompt)} has {len(tokens[-1]):,} tokens, and the model has room "
@@ -350,37 +308,32 @@ def _tokenize(prompts: Sequence[str], network: Any, tokenizer: Any, room: int) -
     return tokens
 
 
-class OptionProbabilities(NamedTuple):
-    """The probability of each option among the options, `(n_options,)`, and that of all of them among everything."""
-
-    shares: tuple[float, ...]
-    mass: float
+OptionProbabilities = tuple[tuple[float, ...], float]
+"""The probability of each option among the options, `(n_options,)`, and that of all of them among everything."""
 
 
 def normalise(logs: Floats) -> OptionProbabilities:
     """The probabilities of options from their log-likelihoods, `(n_options,)`."""
-    most = float(logs.max())
-    if not np.isfinite(most):
-        return OptionProbabilities((0.0,) * len(logs), 0.0)
+    if not np.isfinite(most := float(logs.max())):
+        return (0.0,) * len(logs), 0.0
     raised = np.exp(logs - most)
-    return OptionProbabilities(tuple((raised / raised.sum()).tolist()), min(1.0, float(np.exp(most) * raised.sum())))
+    return tuple((raised / raised.sum()).tolist()), min(1.0, float(np.exp(most) * raised.sum()))
 
 
 def option_probabilities(
     prompts: Sequence[str], options: Sequence[str], model: Model
 ) -> Iterator[tuple[list[str], list[OptionProbabilities]]]:
-    """Some of the prompts and what the model holds of the options after each, batch after batch, the longest first.
-
-    An option's likelihood is that of all its tokens, behind a space where the prompt does not end in one; of a model
-    for chats, at the beginning of its turn. Raises ModelError where the model cannot be had, or does not write;
-    InputError where a prompt leaves the model no room, or has no token that it knows.
+    """Some of the prompts and what the model holds of the options after each, as shares, `(n_options,)`, and of all
+    together, batch after batch. An option's likelihood is that of all its tokens, behind a space where the prompt does
+    not end in one; of a model for chats, at the beginning of its turn. Raises as `generate_texts` does.
     """
     network, tokenizer, is_causal = load_writer(model)
     # Where there is a template for chats, an option begins the model's turn.
-    separator = " " if is_causal and not is_chat(tokenizer) and not prompts[0][-1:].isspace() else ""
-    option_tokens = [
-        tokenizer(separator + option, add_special_tokens=False, verbose=False)["input_ids"] for option in options
-    ]
+    is_chat = bool(getattr(tokenizer, "chat_template", None))
+    separated = (
+        " " + option if is_causal and not is_chat and not prompts[0][-1:].isspace() else option for option in options
+    )
+    option_tokens = [tokenizer(option, add_special_tokens=False, verbose=False)["input_ids"] for option in separated]
     tokens = _tokenize(prompts, network, tokenizer, max(map(len, option_tokens)) if is_causal else 0)
     loglik = _causal_loglik if is_causal else _seq2seq_loglik
     for at in longest_first([len(item) for item in tokens], BATCH):
@@ -389,7 +342,6 @@ def option_probabilities(
 
 
 def _causal_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option_tokens: list[list[int]]) -> Floats:
-    """The log-likelihood of each option behind each prompt, of a causal model: `(n_prompts, n_options)`."""
     import torch
 
     rows = [(prompt_ids, option) for prompt_ids in tokens for option in option_tokens]
@@ -404,7 +356,6 @@ def _causal_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option
 
 
 def _seq2seq_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option_tokens: list[list[int]]) -> Floats:
-    """The same of a model that writes one text for another."""
     import torch
 
     inputs = tokenizer.pad({"input_ids": tokens}, return_tensors="pt")

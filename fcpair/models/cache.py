@@ -12,7 +12,6 @@ import json
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +37,14 @@ def cache_folder() -> Path:
 def read_record(path: Path) -> dict[str, Any] | None:
     """The record that `write_record` kept; None where there is no file or it holds no record."""
     try:
-        record = json.loads(path.read_text("utf-8"))
-        if not isinstance(record, dict):
-            raise ValueError("it holds no object")
+        if isinstance(record := json.loads(path.read_text("utf-8")), dict):
+            return record
+        raise ValueError("it holds no object")
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
         _log.warning("the cache %s cannot be read (%s); it is requested again", path, error)
         return None
-    return record
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
@@ -59,13 +57,8 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
         _log.warning("%s cannot be kept (%s)", path, error)
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part that is kept: the digests of its texts, and their vectors, shape `(n_texts, dimension)`."""
-
-    path: Path
-    keys: list[str]
-    vectors: NDArray[Any]
+Part = tuple[Path, list[str], NDArray[Any]]
+"""A part that is kept: its path, the digests of its texts, and their vectors, shape `(n_texts, dimension)`."""
 
 
 def key_of(text: str) -> str:
@@ -80,9 +73,7 @@ def folder_of(model: Model) -> Path:
 
 def read_parts(folder: Path) -> Iterator[Part]:
     """The parts that are kept in a folder; none where there is none. One that cannot be read is passed over."""
-    for path in sorted(folder.glob(f"[!.]*{_SUFFIX}")):
-        if (part := read_part(path)) is not None:
-            yield part
+    yield from filter(None, map(read_part, sorted(folder.glob(f"[!.]*{_SUFFIX}"))))
 
 
 def read_part(path: Path) -> Part | None:
@@ -92,12 +83,11 @@ def read_part(path: Path) -> Part | None:
     try:
         with ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read(["key", "vector"])
-    except FileNotFoundError:
-        return None
     except (OSError, ValueError) as error:
-        _log.warning("the cache %s cannot be read (%s); its content is computed again", path, error)
+        if not isinstance(error, FileNotFoundError):
+            _log.warning("the cache %s cannot be read (%s); its content is computed again", path, error)
         return None
-    return Part(path, [key.hex() for key in table["key"].to_pylist()], _array(table))
+    return path, [key.hex() for key in table["key"].to_pylist()], _array(table)
 
 
 def read_vectors(path: Path, rows: Ints) -> Vectors:

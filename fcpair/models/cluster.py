@@ -21,14 +21,7 @@ import numpy as np
 from fcpair.arrays import Ints, Vectors
 from fcpair.errors import ClusterError, FcpairError, InputError, ModelError, require
 from fcpair.models.cache import folder_of, key_of, path_of, read_part, read_parts, read_vectors, write_part
-from fcpair.models.encode import (
-    Encoder,
-    Progress,
-    encode_batches,
-    ensure_exported,
-    load_sentence_transformer,
-    open_encoder,
-)
+from fcpair.models.encode import Encoder, Progress, encode_batches, ensure_exported, open_encoder
 from fcpair.models.model_files import ONNX, Model, resolve
 from fcpair.params import MEMORY_MB
 from fcpair.stages.corpus import nearest_neighbours as stage
@@ -66,12 +59,10 @@ def check_address(address: str) -> None:
 
 @contextmanager
 def connect_cluster(address: str, folder: Path) -> Iterator[Client]:
-    """A client of the cluster `address`, whose workers all see `folder`.
-
-    `local:N` starts N processes with one thread each on this machine, reached over 127.0.0.1, which end with the block.
-    Raises InputError where `address` is neither that nor an address; ClusterError where the extra is not installed, no
-    scheduler or no worker is there in time, a worker does not see the folder, or the cluster is lost while the block
-    runs.
+    """A client of the cluster `address`, whose workers all see `folder`; `local:N` starts N processes with one thread
+    each on this machine, which end with the block. Raises InputError where `address` is neither that nor an address;
+    ClusterError where the extra is not installed, no scheduler or worker is there in time, a worker does not see the
+    folder, or the cluster is lost while the block runs.
     """
     check_address(address)
     require("cluster", "`--dask`", "dask", "distributed")
@@ -109,17 +100,10 @@ def _open_client(address: str, exit_stack: ExitStack) -> Client:
     from distributed import Client, LocalCluster
 
     if address.startswith(LOCAL):
-        cluster = LocalCluster(
-            n_workers=int(address.removeprefix(LOCAL)),
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-            scheduler_kwargs={"dashboard": False},
-            worker_dashboard_address=None,
-        )
+        n, host = int(address.removeprefix(LOCAL)), "127.0.0.1"
+        no_pages: dict[str, Any] = {"scheduler_kwargs": {"dashboard": False}, "worker_dashboard_address": None}
+        no_pages |= {"dashboard_address": f"{host}:0", "silence_logs": logging.CRITICAL}
+        cluster = LocalCluster(n_workers=n, threads_per_worker=1, processes=True, host=host, memory_limit=0, **no_pages)
         return Client(exit_stack.enter_context(cluster), timeout=ANSWERS_WITHIN_S)
     try:
         return Client(address, timeout=ANSWERS_WITHIN_S)
@@ -128,7 +112,6 @@ def _open_client(address: str, exit_stack: ExitStack) -> Client:
 
 
 def _check_folder(client: Client, folder: Path) -> None:
-    """Raise ClusterError unless every worker sees what is written into the folder here."""
     mark = folder / f".{uuid4().hex}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -149,10 +132,7 @@ def _check_folder(client: Client, folder: Path) -> None:
 def run_pieces(
     client: Client, pieces: Iterable[Piece], submit: Callable[[Piece], Future[Any]]
 ) -> Iterator[tuple[Piece, Any]]:
-    """Submit each piece, and yield it with its result as soon as that is there, in whatever order that is.
-
-    What a dead worker had is done again by another one.
-    """
+    """Submit each piece, and yield it with its result as soon as that is there; what a dead worker had is repeated."""
     from distributed import as_completed
 
     waiting, pieces = {}, iter(pieces)
@@ -193,21 +173,19 @@ def encode_on_cluster(
     total)` counts the texts that had to be encoded. Raises ModelError where the model cannot be had or run, or a worker
     has another one by this name.
     """
-    keys = [key_of(text) for text in texts]
-    distinct = dict(zip(keys, texts, strict=True))
-    if not distinct:
+    if not texts:
         raise ModelError("there are no texts to encode")
-    cached_keys = {key for part in read_parts(folder_of(model)) for key in part.keys}
-    new = [key for key in distinct if key not in cached_keys]
-    pieces = [new[at : at + PART] for at in range(0, len(new), PART)]
-    folder, done = folder_of(model), 0
+    keys, folder, done = [key_of(text) for text in texts], folder_of(model), 0
+    text_by_key = dict(zip(keys, texts, strict=True))
+    cached_keys = {key for _, part_keys, _ in read_parts(folder) for key in part_keys}
+    new = [key for key in text_by_key if key not in cached_keys]
     if new and model.backend == ONNX:
-        ensure_exported(model, load_sentence_transformer)
-    for piece, _ in run_pieces(
-        client,
-        pieces,
-        lambda piece_keys: client.submit(_encode, piece_keys, [distinct[key] for key in piece_keys], model, folder),
-    ):
+        ensure_exported(model)
+
+    def submit(piece: list[str]) -> Future[Any]:
+        return client.submit(_encode, piece, [text_by_key[key] for key in piece], model, folder)
+
+    for piece, _ in run_pieces(client, [new[at : at + PART] for at in range(0, len(new), PART)], submit):
         done += len(piece)
         if progress:
             progress(done, len(new))
@@ -218,9 +196,9 @@ def cached_places(keys: list[str], folder: Path) -> VectorPlaces:
     """Places of the vectors of the keys in a folder; raises ClusterError where they are not all there."""
     paths: list[Path] = []
     place_by_key: dict[str, tuple[int, int]] = {}
-    for part in read_parts(folder):
-        place_by_key.update((key, (len(paths), row)) for row, key in enumerate(part.keys))
-        paths.append(part.path)
+    for part_path, part_keys, _ in read_parts(folder):
+        place_by_key.update((key, (len(paths), row)) for row, key in enumerate(part_keys))
+        paths.append(part_path)
     if n_lost := sum(key not in place_by_key for key in keys):
         raise ClusterError(f"the vectors of {n_lost:,} texts that workers have kept are not found in {folder}")
     path, row = np.array([place_by_key[key] for key in keys], np.int64).T
@@ -228,7 +206,6 @@ def cached_places(keys: list[str], folder: Path) -> VectorPlaces:
 
 
 def _encode(keys: list[str], texts: list[str], model: Model, folder: Path) -> None:
-    """Encode the texts of a part in a worker, and keep their vectors, unless a lost worker has done so before."""
     if read_part(path_of(folder, keys)) is not None:
         return
     done = list(encode_batches(texts, _encoder(model), model.name))
@@ -259,15 +236,12 @@ def nearest_on_cluster(
     progress: Progress | None = None,
 ) -> Neighbours:
     """The `k` texts nearest to each source, as `nearest_neighbours` finds them, ties included; all others where there
-    are fewer.
-
-    `places` says where the vectors of all texts are kept, in corpus order; `sources`, `(n_sources,)`, are positions
-    there. `memory_mb` is for each task, beside the vectors and what it finds; `progress(done, total)` counts sources.
-    Returns positions and cosines to six decimals, each of shape `(n_sources, k)`, or less wide for want of texts.
+    are fewer: positions and cosines to six decimals, each `(n_sources, k)`, or less wide for want of texts. `places`
+    says where the vectors of all texts are kept, in corpus order; `sources`, `(n_sources,)`, are positions there.
+    `memory_mb` is for each task, beside the vectors; `progress(done, total)` counts sources.
     """
     n_texts = len(places.row)
-    k = min(k, n_texts - 1)
-    if not k:
+    if not (k := min(k, n_texts - 1)):
         return stage.stack_parts([], 0)
     cn, score = np.empty((len(sources), k), np.int64), np.empty((len(sources), k))
     starts = range(0, n_texts, TEXTS_A_BLOCK)
@@ -298,20 +272,15 @@ def nearest_on_cluster(
 
 
 def _load(places: VectorPlaces) -> Vectors:
-    """Read vectors in a worker, from the files in which they are kept."""
-    read: list[tuple[Ints, Vectors]] = []
-    for number, path in enumerate(places.paths):
-        at = np.flatnonzero(places.path == number)
-        read.append((at, read_vectors(path, places.row[at])))
-    vectors = np.empty((len(places.row), read[0][1].shape[1]), np.float32)
-    for at, rows in read:
-        vectors[at] = rows
+    rows_by_path = [np.flatnonzero(places.path == number) for number in range(len(places.paths))]
+    read = [read_vectors(path, places.row[rows]) for path, rows in zip(places.paths, rows_by_path, strict=True)]
+    vectors = np.empty((len(places.row), read[0].shape[1]), np.float32)
+    vectors[np.concatenate(rows_by_path)] = np.concatenate(read)
     return vectors
 
 
 def _nearest_of_block(
     queries: Vectors, texts: Vectors, self_position: Ints, start: int, k: int, memory_mb: int
 ) -> Neighbours:
-    """Find in a worker the nearest of some sources among the texts that begin at `start`."""
     cn, score = stage.nearest_neighbours(queries, texts, self_position - start, k, Blocks.fit_memory(memory_mb, k))
     return np.where(cn == NO_NEIGHBOUR, NO_NEIGHBOUR, cn + start), score

@@ -8,7 +8,6 @@ import os
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.arrays import Bools, Ints, Vectors
+from fcpair.arrays import Ints, Vectors
 from fcpair.errors import ModelError
 from fcpair.models import cache as kept
 from fcpair.models.cache import cache_folder
@@ -39,22 +38,18 @@ _log = logging.getLogger(__name__)
 
 
 def encode(texts: Sequence[str], model: Model, progress: Progress | None = None) -> Vectors:
-    """Encode texts to unit vectors of shape `(n_texts, dimension)`; dot products are cosine similarities.
-
-    Each distinct text is encoded once, and never again on this machine with the same model: vectors are kept in
-    `$FCPAIR_CACHE` (or the user's cache folder), by the model's key and the text's digest, while encoding goes on: who
-    stops it goes on from there. `progress(done, total)` counts the texts that had to be encoded. Raises ModelError
-    where the model is no sentence-transformers model, or gives vectors without a direction.
+    """Encode texts to unit vectors of shape `(n_texts, dimension)`; dot products are cosine similarities. Each distinct
+    text is encoded once, and never again on this machine with the same model: vectors are kept while encoding goes on,
+    by the model's key and the text's digest. `progress(done, total)` counts the texts that had to be encoded. Raises
+    ModelError where the model is no sentence-transformers model, or gives vectors without a direction.
     """
-    keys = [kept.key_of(text) for text in texts]
-    distinct = dict(zip(keys, texts, strict=True))
-    if not distinct:
+    if not texts:
         raise ModelError("there are no texts to encode")
-
-    def encode_new(new: list[str]) -> Iterator[tuple[list[int], Vectors]]:
-        return _open_and_encode([distinct[key] for key in new], model)
-
-    return compute_rows(list(distinct), kept.folder_of(model), encode_new, progress).rows_of(keys)
+    keys = [kept.key_of(text) for text in texts]
+    text_by_key = dict(zip(keys, texts, strict=True))
+    return compute_rows(
+        keys, kept.folder_of(model), lambda new: _open_and_encode([text_by_key[key] for key in new], model), progress
+    )
 
 
 def compute_rows(
@@ -62,82 +57,64 @@ def compute_rows(
     folder: Path,
     compute: Callable[[list[str]], Iterator[tuple[list[int], NDArray[Any]]]],
     progress: Progress | None = None,
-) -> CachedRows:
-    """The rows of distinct keys: those that are kept in a folder, and the others by `compute`, which are kept, too. It
-    takes the keys that are missing, and yields the places of some of them, and their rows.
+) -> NDArray[Any]:
+    """The rows of keys, `(n_keys, width)`: those that are kept in a folder, and the others by `compute`, which are
+    kept, too. It takes the keys that are missing, each once, and yields the places of some of them, and their rows.
     """
-    rows = CachedRows(keys)
-    for part in kept.read_parts(folder):
-        rows.put(part.keys, part.vectors)
-    new, done = rows.missing_keys(), 0
+    place_by_key = {key: at for at, key in enumerate(dict.fromkeys(keys))}
+    rows: NDArray[Any] = np.empty((len(place_by_key), 0), np.float32)
+    is_filled = np.zeros(len(place_by_key), bool)
+
+    def put(some_keys: Sequence[str], values: NDArray[Any]) -> None:
+        nonlocal rows
+        places = np.array([place_by_key.get(key, -1) for key in some_keys], np.int64)
+        if not is_filled.any():
+            rows = np.empty((len(place_by_key), values.shape[1]), values.dtype)
+        rows[places[places >= 0]] = values[places >= 0]
+        is_filled[places[places >= 0]] = True
+
+    for _, part_keys, vectors in kept.read_parts(folder):
+        put(part_keys, vectors)
+    new, done = [key for key, place in place_by_key.items() if not is_filled[place]], 0
     unsaved: list[tuple[list[str], NDArray[Any]]] = []
+
+    saved_s = monotonic()
 
     def save() -> None:
         """Write what waits as a part; where that cannot be done, it is a warning."""
+        nonlocal saved_s
         try:
-            parts = zip(*unsaved, strict=True)
-            kept.write_part(folder, [*chain.from_iterable(next(parts))], np.concatenate(next(parts)))
+            part_keys, values = zip(*unsaved, strict=True)
+            kept.write_part(folder, [*chain.from_iterable(part_keys)], np.concatenate(values))
         except OSError as error:
             _log.warning("%s cannot be kept (%s)", folder, error)
         unsaved.clear()
+        saved_s = monotonic()
 
-    saved_s = monotonic()
     try:
         for at, computed in compute(new) if new else ():
-            batch_keys = [new[index] for index in at]
-            rows.put(batch_keys, computed)
+            put(batch_keys := [new[index] for index in at], computed)
             unsaved.append((batch_keys, computed))
             done += len(batch_keys)
             if progress:
                 progress(done, len(new))
             if monotonic() - saved_s >= SAVE_EVERY_S:
                 save()
-                saved_s = monotonic()
     finally:  # Ctrl-C too: what is computed is kept, and the next run goes on from there
         if unsaved:
             save()
-    return rows
-
-
-class CachedRows:
-    """Rows of numbers, such as vectors of distinct texts, by their keys, in one array."""
-
-    def __init__(self, keys: list[str]) -> None:
-        self._keys = keys
-        self._at = {key: at for at, key in enumerate(keys)}
-        self._filled = np.zeros(len(keys), bool)
-        self._rows: NDArray[Any] = np.empty((len(keys), 0), np.float32)
-
-    def put(self, keys: Sequence[str], rows: NDArray[Any]) -> None:
-        """Put in those of the rows whose keys are there."""
-        at = np.array([self._at.get(key, -1) for key in keys], np.int64)
-        if not self._filled.any():
-            self._rows = np.empty((len(self._keys), rows.shape[1]), rows.dtype)
-        self._rows[at[at >= 0]] = rows[at >= 0]
-        self._filled[at[at >= 0]] = True
-
-    def missing_keys(self) -> list[str]:
-        """The keys whose rows are not there."""
-        return [self._keys[at] for at in np.flatnonzero(~self._filled)]
-
-    def rows_of(self, keys: list[str]) -> NDArray[Any]:
-        """The rows of the keys, in their order."""
-        return self._rows if keys == self._keys else self._rows[[self._at[key] for key in keys]]
+    return rows if len(keys) == len(place_by_key) else rows[[place_by_key[key] for key in keys]]
 
 
 class Cut(NamedTuple):
-    """Number of different texts, or pairs of texts, longer than a model reads, so that it does not see their ends;
-    and the note that says so, if there are any.
-    """
+    """Number of different texts, or pairs, that are longer than a model reads, and the note that says so, if any."""
 
     n: int
     notes: tuple[str, ...]
 
 
 def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
-    """Count the different texts, or pairs of texts, that a model cuts at its window, whatever runs it; it is not
-    loaded, so that texts count whose vectors are kept.
-    """
+    """Count the different texts, or pairs of texts, that a model cuts at its window; it is not loaded."""
     distinct = list(dict.fromkeys(inputs))
     window, tokenizer = _read_window(Path(model.folder))
     if tokenizer is None:
@@ -154,11 +131,7 @@ def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
 
 @lru_cache(maxsize=8)
 def _read_window(folder: Path) -> tuple[int, Any]:
-    """Number of tokens that a model reads, and its tokenizer, without a limit; None where it has neither.
-
-    sentence-transformers reads `max_seq_length` or, as transformers does, the lesser of its places and of the length
-    that its tokenizer names.
-    """
+    """Number of tokens that a model reads, and its tokenizer, without a limit; None where it has neither."""
     from tokenizers import Tokenizer
 
     modules = _read_settings(folder / "modules.json", [])
@@ -184,22 +157,18 @@ def _read_window(folder: Path) -> tuple[int, Any]:
 
 
 def _read_settings(path: Path, absent: Any = MappingProxyType({})) -> Any:
-    """The settings in a JSON file of a model; `absent` if it has none."""
     return json.loads(path.read_bytes()) if path.is_file() else absent
 
 
 def open_encoder(model: Model) -> Encoder:
     """The model, loaded by the backend that it names; raises ModelError where that cannot be done."""
-    if model.backend == ONNX:
-        return OnnxEncoder(ensure_exported(model, load_sentence_transformer))
-    return TorchEncoder(load_sentence_transformer(model))
+    return (
+        OnnxEncoder(ensure_exported(model)) if model.backend == ONNX else TorchEncoder(load_sentence_transformer(model))
+    )
 
 
 def longest_first(lengths: Sequence[int], size: int, progress: Progress | None = None) -> Iterator[list[int]]:
-    """The positions of texts of these lengths in batches, longest first, so that padding is rare.
-
-    `progress(done, total)` counts those that are done when the next batch is asked for.
-    """
+    """The positions of texts of these lengths in batches, longest first, so that padding is rare; counts those done."""
     order = np.argsort([-length for length in lengths], kind="stable").tolist()
     for start in range(0, len(order), size):
         yield order[start : start + size]
@@ -208,9 +177,8 @@ def longest_first(lengths: Sequence[int], size: int, progress: Progress | None =
 
 
 def encode_batches(texts: Sequence[str], encoder: Encoder, name: str) -> Iterator[tuple[list[int], Vectors]]:
-    """The positions and vectors of texts in batches of about as many tokens, longest first: padding is rare so.
-
-    Raises ModelError where the model, which the message calls by its name, gives a vector without a direction.
+    """The positions and vectors of texts in batches of about as many tokens, longest first. Raises ModelError where the
+    model, called `name`, gives a vector without a direction.
     """
     for start in range(0, len(texts), SORTED):
         tokens = encoder.tokenize(texts[start : start + SORTED])
@@ -240,19 +208,20 @@ def load_sentence_transformer(model: Model) -> Any:
 
 
 def token_vectors(texts: Sequence[str], name: str, progress: Progress | None = None) -> list[Vectors]:
-    """The unit vectors of the tokens of each text, shape `(n_tokens, dimension)`.
-
-    Tokens that the tokenizer adds, such as `[CLS]`, have no vector here. Texts are read longest first, so that padding
-    is rare; `progress(done, total)` counts them. Raises ModelError where the model cannot be had, is no encoder, or
-    gives vectors without a direction.
+    """The unit vectors of the tokens of each text, shape `(n_tokens, dimension)`, but those of tokens that the
+    tokenizer adds, such as `[CLS]`. `progress(done, total)` counts texts. Raises ModelError where the model cannot be
+    had, is no encoder, or gives vectors without a direction.
     """
-    encoder = TorchEncoder(load_sentence_transformer(resolve(name)))
-    tokens = encoder.tokenize(texts)
+    loaded = load_sentence_transformer(resolve(name))
+    tokens = (encoder := TorchEncoder(loaded)).tokenize(texts)
     vectors_by_text: list[Vectors] = [np.empty((0, 0), np.float32)] * len(texts)
     for rows in longest_first([len(text_tokens[IDS]) for text_tokens in tokens], BATCH, progress):
         batch = pad_batch([tokens[row] for row in rows], encoder.padding)
-        for row, vectors, is_own in zip(rows, encoder.token_vectors(batch), encoder.own_token_mask(batch), strict=True):
-            vectors_by_text[row] = vectors[is_own]
+        # An unknown token stands for a word of the text.
+        is_added = np.isin(batch[IDS], loaded.tokenizer.all_special_ids) & (batch[IDS] != loaded.tokenizer.unk_token_id)
+        vectors = encoder.unit_vectors(batch, "token_embeddings")
+        for row, text_vectors, is_own in zip(rows, vectors, batch[MASK].astype(bool) & ~is_added, strict=True):
+            vectors_by_text[row] = text_vectors[is_own]
     if not all(np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3) for vectors in vectors_by_text):
         raise ModelError(f"{name} gives a token a vector that is zero or not finite; its weights may be damaged")
     return vectors_by_text
@@ -270,23 +239,16 @@ _REMEDY = "Take `--backend torch`"
 _TOLERANCE = 1e-5  # by which vectors of the export may differ from torch's
 
 
-@dataclass(frozen=True)
-class Padding:
-    """Padding of the shorter texts of a batch: with which token, and on which side."""
-
-    token: int = 0
-    left: bool = False
-
-
-def pad_batch(texts: Sequence[Tokens], padding: Padding) -> Tokens:
-    """The tokens of several texts as a batch, as wide as the longest of them."""
-    width = max(len(text[IDS]) for text in texts)
-    batch = {name: np.full((len(texts), width), padding.token if name == IDS else 0) for name in texts[0]}
+def pad_batch(texts: Sequence[Tokens], padding: tuple[int, bool]) -> Tokens:
+    """The tokens of several texts as a batch, as wide as the longest of them; `padding` is the token with which the
+    others are padded, and whether on their left.
+    """
+    width, (token, is_left) = max(len(text[IDS]) for text in texts), padding
+    batch = {name: np.full((len(texts), width), token if name == IDS else 0) for name in texts[0]}
     for row, text in enumerate(texts):
         n = len(text[IDS])
-        place = slice(width - n, width) if padding.left else slice(n)
         for name, values in text.items():
-            batch[name][row, place] = values
+            batch[name][row, slice(width - n, width) if is_left else slice(n)] = values
     return batch
 
 
@@ -295,7 +257,7 @@ class TorchEncoder:
 
     def __init__(self, loaded: Any) -> None:
         self._loaded = loaded
-        self.padding = Padding(loaded.tokenizer.pad_token_id or 0, loaded.tokenizer.padding_side == "left")
+        self.padding = (loaded.tokenizer.pad_token_id or 0, loaded.tokenizer.padding_side == "left")
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
         """The tokens of each text, cut where the model cuts it."""
@@ -303,8 +265,8 @@ class TorchEncoder:
         for at in range(0, len(texts), TOKENISED):
             encoded = self._loaded.preprocess(list(texts[at : at + TOKENISED]))
             features = {name: value.numpy() for name, value in encoded.items() if hasattr(value, "numpy")}
-            for row, is_token in enumerate(features[MASK].astype(bool)):
-                tokens.append({name: values[row, is_token] for name, values in features.items()})
+            masks = enumerate(features[MASK].astype(bool))
+            tokens += [{name: values[row, is_token] for name, values in features.items()} for row, is_token in masks]
         return tokens
 
     def unit_vectors(self, batch: Tokens, output: str = "sentence_embedding") -> Vectors:
@@ -313,20 +275,8 @@ class TorchEncoder:
 
         with torch.inference_mode():
             features = {name: torch.from_numpy(values).to(self._loaded.device) for name, values in batch.items()}
-            vectors = self._loaded(features)[output]
-            unit: Vectors = torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy()
+            unit: Vectors = torch.nn.functional.normalize(self._loaded(features)[output], dim=-1).cpu().numpy()
         return unit
-
-    def own_token_mask(self, batch: Tokens) -> Bools:
-        """Mask of a batch's tokens that are of the texts, shape `(n_texts, n_tokens)`: not padding, not added."""
-        is_special = np.isin(batch[IDS], self._loaded.tokenizer.all_special_ids)
-        is_unknown = batch[IDS] == self._loaded.tokenizer.unk_token_id  # it stands for a word of the text
-        is_own: Bools = batch[MASK].astype(bool) & (~is_special | is_unknown)
-        return is_own
-
-    def token_vectors(self, batch: Tokens) -> Vectors:
-        """The unit vectors of the tokens of a batch, shape `(n_texts, n_tokens, dimension)`."""
-        return self.unit_vectors(batch, "token_embeddings")
 
 
 class OnnxEncoder:
@@ -343,8 +293,8 @@ class OnnxEncoder:
         self._session = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
         self._names = [input_.name for input_ in self._session.get_inputs()]
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        tokenizer_padding: Any = self._tokenizer.padding
-        self.padding = Padding(tokenizer_padding["pad_id"], tokenizer_padding["direction"] == "left")
+        padding: Any = self._tokenizer.padding
+        self.padding = (padding["pad_id"], padding["direction"] == "left")
         self._tokenizer.no_padding()
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
@@ -364,15 +314,10 @@ class OnnxEncoder:
 Encoder = TorchEncoder | OnnxEncoder
 
 
-def ensure_exported(model: Model, load: Callable[[Model], Any]) -> Path:
-    """The folder of the exported model; where it is not in the cache, `load` gives the `SentenceTransformer` to export.
-
-    Raises ModelError where the model is none that can be exported, or its export gives other vectors.
-    """
-    folder = cache_folder() / "onnx" / model.key
-    if not (folder / GRAPH).is_file():
-        loaded = load(model)
-        _check_exportable(model, loaded)
+def ensure_exported(model: Model) -> Path:
+    """The folder of the exported model, exported if need be; raises ModelError if that fails or gives other vectors."""
+    if not ((folder := cache_folder() / "onnx" / model.key) / GRAPH).is_file():
+        _check_exportable(model, loaded := load_sentence_transformer(model))
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             with new_path(folder.parent, prefix_for(folder)) as temporary:
@@ -390,7 +335,6 @@ def ensure_exported(model: Model, load: Callable[[Model], Any]) -> Path:
 
 
 def _check_exportable(model: Model, loaded: Any) -> None:
-    """Raise ModelError unless the model is a transformer whose tokens' mean is the vector."""
     modules = [type(module).__name__ for module in loaded]
     pooling = next((module.pooling_mode for module in loaded if type(module).__name__ == "Pooling"), None)
     if set(modules) - set(_MODULES) or modules[:2] != list(_MODULES[:2]) or pooling != "mean":
@@ -425,19 +369,13 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
     loaded[0].model.set_attn_implementation("eager")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch about its own tracing
-        torch.onnx.export(
-            Wrapped().eval(),
-            tuple(torch.from_numpy(batch[name]) for name in names),
-            str(folder / GRAPH),
-            input_names=names,
-            output_names=[VECTORS],
-            dynamic_axes=shapes,
-            dynamo=False,
-        )
+        tensors = tuple(torch.from_numpy(batch[name]) for name in names)
+        named: dict[str, Any] = {"input_names": names, "output_names": [VECTORS], "dynamic_axes": shapes}
+        torch.onnx.export(Wrapped().eval(), tensors, str(folder / GRAPH), dynamo=False, **named)
     tokenizer = Tokenizer.from_str(loaded.tokenizer.backend_tokenizer.to_str())
     tokenizer.enable_truncation(loaded.max_seq_length)
-    padding = torch_encoder.padding
-    tokenizer.enable_padding(direction="left" if padding.left else "right", pad_id=padding.token)
+    pad_id, is_left = torch_encoder.padding
+    tokenizer.enable_padding(direction="left" if is_left else "right", pad_id=pad_id)
     tokenizer.save(str(folder / TOKENIZER))
     encoders = (torch_encoder, OnnxEncoder(folder))
     for texts in (_SAMPLE, _SAMPLE[:1]):
@@ -448,7 +386,6 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
             raise ModelError(f"{model.name} gives other vectors in ONNX Runtime than in torch. {_REMEDY}")
 
 
-def _n_threads() -> int:
-    """Number of threads to use; 0 is as many as there are cores."""
+def _n_threads() -> int:  # 0: as many as there are cores
     setting = os.environ.get("OMP_NUM_THREADS", "")
     return int(setting) if setting.isdecimal() else 0

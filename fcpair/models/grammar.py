@@ -26,10 +26,8 @@ class Fault(NamedTuple):
 
 
 def find_faults(text: str, checker: str, language: str) -> list[Fault]:
-    """The faults of a text, in the order in which they stand in it.
-
-    `checker` is `harper`, or the URL of a LanguageTool server, which is told the language. Raises ServiceError where
-    the server cannot be reached, or answers what cannot be used.
+    """The faults of a text, in their order, by `harper` or the LanguageTool server at a URL, which is told the
+    language. Raises ServiceError where the server cannot be reached, or answers what cannot be used.
     """
     if checker == HARPER:
         with _lock:

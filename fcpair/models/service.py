@@ -19,6 +19,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -109,14 +110,12 @@ class BrokenReply(Exception):  # noqa: N818 - an error only after the last attem
 
 def read_cached(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
     """Read the kept answer with `read`; None where there is none, or none that can be used (a warning)."""
-    record = read_record(prompt.path)
-    if record is None:
-        return None
-    try:
-        return read(Reply(record["answer"], str(record["model"])))
-    except (KeyError, BrokenReply) as error:
-        _log.warning("the kept answer %s cannot be used (%s); it is requested again", prompt.path, error)
-        return None
+    if (record := read_record(prompt.path)) is not None:
+        try:
+            return read(Reply(record["answer"], str(record["model"])))
+        except (KeyError, BrokenReply) as error:
+            _log.warning("the kept answer %s cannot be used (%s); it is requested again", prompt.path, error)
+    return None
 
 
 def cache_answer(prompt: Prompt, answer: Reply, base_url: str | None) -> None:
@@ -160,9 +159,8 @@ def strip_fence(text: str) -> str:
 def quote_beginning(text: str, length: int) -> str:
     """The beginning of a text, on one line and in quotes; `nothing` where it is empty."""
     flat = " ".join(text.split())
-    if not flat:
-        return "nothing"
-    return json.dumps(flat if len(flat) <= length else f"{flat[:length]}...", ensure_ascii=False)
+    shown = flat if len(flat) <= length else f"{flat[:length]}..."
+    return json.dumps(shown, ensure_ascii=False) if flat else "nothing"
 
 
 @dataclass(frozen=True)
@@ -177,50 +175,39 @@ class Service:
     @classmethod
     def from_environment(cls) -> Service:
         """The service that the environment names; ServiceError where the time limit is no number above 0."""
-        setting = os.environ.get("FCPAIR_TIMEOUT_S", "").strip() or str(TIMEOUT_S)
-        try:
+        setting, timeout_s = os.environ.get("FCPAIR_TIMEOUT_S", "").strip() or str(TIMEOUT_S), 0.0
+        with suppress(ValueError):
             timeout_s = float(setting)
-        except ValueError:
-            timeout_s = 0.0
-        if not 0 < timeout_s < float("inf"):
+        if not 0 < timeout_s < math.inf:
             raise ServiceError(f"FCPAIR_TIMEOUT_S is `{setting}`; expected a number of seconds above 0")
         url, key = (os.environ.get(name, "").strip() or None for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"))
         return cls(url, key, timeout_s)
 
     def query(self, prompt: Prompt, read: Callable[[Any], T]) -> T:
-        """Ask until `read`, which takes the JSON of an answer, makes something of it, as often as allowed.
-
-        `read` raises BrokenReply where an answer cannot be used. Raises ServiceError where no address is set, it cannot
-        be reached, it refuses, or no answer could be used; the message says what was asked, what came back, and what to
-        do.
+        """Ask until `read`, which takes the JSON of an answer and raises BrokenReply for one that cannot be used, makes
+        something of it, as often as allowed. Raises ServiceError where no address is set, it cannot be reached, it
+        refuses, or no answer could be used; the message says what was asked, what came back, and what to do.
         """
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
         url = f"{self.address()}/{prompt.endpoint}"
-        retrying = Retrying(
-            sleep=sleep,
-            stop=stop_after_attempt(self.attempts),
-            wait=_wait_s,
-            retry=retry_if_exception_type(BrokenReply),
-            reraise=True,
-        )
+        stop, retry = stop_after_attempt(self.attempts), retry_if_exception_type(BrokenReply)
+        retrying = Retrying(sleep=sleep, stop=stop, wait=_wait_s, retry=retry, reraise=True)
         try:
             result: T = retrying(self._attempt, url, prompt, read)
         except BrokenReply as broken:
-            attempts_note = f"asked {self.attempts} times; the last time "
-            raise self._error(prompt, attempts_note + str(broken), broken.advice) from None
+            raise self._error(prompt, f"asked {self.attempts} times; the last time {broken}", broken.advice) from None
         return result
 
     def address(self) -> str:
         """The address; raises ServiceError where the environment names none that can be asked."""
         if not self.base_url:
             raise ServiceError(join((say("an answer of a service is needed and none is set"), _SETTING), "; "))
-        try:
+        is_usable = False
+        with suppress(ValueError):
             parts = urlsplit(self.base_url)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable:
+            is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        if not is_usable:
             raise ServiceError(_NO_ADDRESS)
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ServiceError(
@@ -232,9 +219,9 @@ class Service:
     def _client(self) -> Client:
         from httpx2 import Client, InvalidURL
 
-        headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPT_GZIP}
         if not all("!" <= sign <= "~" for sign in self.key or ""):
             raise ServiceError("OPENAI_API_KEY contains a space or another character that no key has; copy it again")
+        headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPT_GZIP}
         headers |= {"Authorization": f"Bearer {self.key}"} if self.key else {}
         try:
             return Client(headers=headers, timeout=self.timeout_s)
@@ -271,10 +258,10 @@ class Service:
             return read(parse_json(text))
         except json.JSONDecodeError as error:
             kind = "HTML" if text.lstrip()[:1] == "<" else f"broken JSON ({error.msg})"
-            problem = "it answered with nothing" if is_blank(text) else f"it answered with {kind}"
-            raise BrokenReply(f"{problem}: {quote_beginning(text, _SHOWN)}" if text.strip() else problem) from None
+            problem = f"it answered with {'nothing' if is_blank(text) else kind}"
         except BrokenReply as broken:
-            raise BrokenReply(f"{broken}: {quote_beginning(text, _SHOWN)}" if text.strip() else str(broken)) from None
+            problem = str(broken)
+        raise BrokenReply(f"{problem}: {quote_beginning(text, _SHOWN)}" if text.strip() else problem)
 
     def _error(self, prompt: Prompt, problem: str, advice: str) -> ServiceError:
         model = prompt.body.get("model")
@@ -285,9 +272,7 @@ class Service:
 
 def query_and_cache(prompt: Prompt, extract: Callable[[Any], Any], read: Callable[[Reply], T]) -> T:
     """Ask the service that the environment names, and keep an answer that can be used; raises as `Service.query` does.
-
-    `extract` takes what is kept from the JSON of an answer, and `read` takes that; both raise BrokenReply where they
-    cannot.
+    `extract` takes what is kept from the JSON of an answer, and `read` takes that; both may raise BrokenReply.
     """
 
     def check_payload(payload: Any) -> tuple[Reply, T]:
@@ -322,11 +307,10 @@ def _retry_after_s(header: str | None) -> float | None:
 
     if header and header.strip().isdecimal():
         return float(header)
-    try:
+    with suppress(ValueError):
         date = parsedate_to_datetime(header or "")
-    except ValueError:
-        return None
-    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+        return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    return None
 
 
 ACCEPT_GZIP = {"Accept-Encoding": "gzip"}
@@ -347,17 +331,23 @@ class Answer:
 
 
 def post(client: Client, url: str, *, timeout_s: float, longest: int, **request: Any) -> Answer:
-    """Send a request (`Client.stream` takes it), and return its whole answer; the client is closed whatever comes of
-    it.
-
-    `timeout_s` is for everything: finding the address, connecting, sending, head and body; `longest` is in bytes,
-    unpacked. Raises httpx2.TimeoutException where the time is over; httpx2.HTTPError, httpx2.InvalidURL for no
-    connection, or an answer that is none; TooLongError where the body is longer than `longest`.
+    """Send a request (`Client.stream` takes it), return its whole answer, and close the client. `timeout_s` is for
+    everything: finding the address, connecting, sending, head and body; `longest` is in bytes, unpacked. Raises
+    httpx2.TimeoutException; httpx2.HTTPError, httpx2.InvalidURL for no connection, or an answer that is none;
+    TooLongError.
     """
     from httpx2 import ReadTimeout
 
     answers: SimpleQueue[Answer | Exception] = SimpleQueue()
-    Thread(target=_send, args=(answers, client, url, longest, request), daemon=True).start()
+
+    def send() -> None:
+        try:
+            with client.stream("POST", url, **request) as response:
+                answers.put(Answer(response.status_code, response.headers, _read_body(response, longest)))
+        except Exception as error:
+            answers.put(error)
+
+    Thread(target=send, daemon=True).start()
     try:
         answer = answers.get(timeout=timeout_s)
     except Empty:
@@ -369,18 +359,7 @@ def post(client: Client, url: str, *, timeout_s: float, longest: int, **request:
     return answer
 
 
-def _send(
-    answers: SimpleQueue[Answer | Exception], client: Client, url: str, longest: int, request: Mapping[str, Any]
-) -> None:
-    try:
-        with client.stream("POST", url, **request) as response:
-            answers.put(Answer(response.status_code, response.headers, _read_body(response, longest)))
-    except Exception as error:
-        answers.put(error)
-
-
 def _read_body(response: Response, longest: int) -> bytes:
-    """The body, unpacked; no more is unpacked than is allowed."""
     from httpx2 import DecodingError
 
     packing = response.headers.get("Content-Encoding", "identity").strip().lower()

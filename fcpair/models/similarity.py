@@ -25,17 +25,9 @@ class NearestText(NamedTuple):
     similarity: float
 
 
-class _TextSet(NamedTuple):
-    """Texts whose vectors are in one array, shape `(n_texts, dimension)`, and the place of each by its identity."""
-
-    vectors: Vectors
-    places: dict[str, int]
-
-
 class SimilarityIndex:
-    """An encoder that is loaded when it is first needed, and the vectors of texts that it has seen, the newest ones.
-
-    Several threads may ask at once: whose turn it is encodes the texts of all who wait, which takes little longer.
+    """An encoder that is loaded when it is first needed, and the vectors of the newest texts that it has seen. Several
+    threads may ask at once: whose turn it is encodes the texts of all who wait.
     """
 
     def __init__(self, name: str) -> None:
@@ -43,7 +35,8 @@ class SimilarityIndex:
         self._lock = Lock()
         self._waiting: list[str] = []
         self._vectors: OrderedDict[str, Vectors] = OrderedDict()
-        self._sets: OrderedDict[tuple[str, ...], _TextSet] = OrderedDict()
+        # Of texts, in one array while the same ones are asked about; and the place of each by its identity.
+        self._sets: OrderedDict[tuple[str, ...], tuple[Vectors, dict[str, int]]] = OrderedDict()
         self._model: Model | None = None
 
     @property
@@ -53,19 +46,15 @@ class SimilarityIndex:
         return f"{model.name} {model.key[:12]}"
 
     def preload(self, texts: Sequence[str]) -> None:
-        """Encode texts before they are needed, and load the encoder; their vectors are kept on this machine.
-
-        Raises ModelError where the encoder cannot be had.
-        """
+        """Encode texts before they are needed, and load the encoder; raises ModelError where it cannot be had."""
         with self._lock:
             model = self._load_model()
             if new := [text for text in dict.fromkeys(texts) if text not in self._vectors]:
                 self._vectors.update(zip(new, encode(new, model), strict=True))
 
     def find_nearest(self, text: str, others: Sequence[str]) -> NearestText | None:
-        """The one of the others that is most like a text, the first of several; None where there are none.
-
-        The very same words have similarity 1. Raises ModelError where the encoder cannot be had.
+        """The first of the others that are most like a text, the very same words with similarity 1; None where there
+        are none. Raises ModelError where the encoder cannot be had.
         """
         if not others:
             return None
@@ -73,21 +62,20 @@ class SimilarityIndex:
         if text not in self._vectors:
             self._waiting.append(text)
         with self._lock:
-            texts = tuple(others)
-            if texts not in self._sets:
-                places = {identity(one): at for at, one in reversed(list(enumerate(texts)))}
-                self._sets[texts] = _TextSet(self._vectors_of(texts), places)
+            if (texts := tuple(others)) not in self._sets:
+                places = {identity(other): at for at, other in reversed(list(enumerate(texts)))}
+                self._sets[texts] = self._vectors_of(texts), places
                 while len(self._sets) > MOST_SETS:
                     self._sets.popitem(last=False)
-            self._sets.move_to_end(texts)  # kept in one array while the same ones are asked about
-            text_set = self._sets[texts]
-            if own_identity in text_set.places:
-                return NearestText(others[text_set.places[own_identity]], 1.0)
+            self._sets.move_to_end(texts)
+            vectors, places = self._sets[texts]
+            if own_identity in places:
+                return NearestText(others[places[own_identity]], 1.0)
             if text not in self._vectors:
                 waiting, self._waiting = self._waiting, []
                 self._vectors_of([text, *waiting])
             vector = self._vectors_of([text])[0]
-        scores = text_set.vectors @ vector
+        scores = vectors @ vector
         best = int(np.argmax(scores))
         return NearestText(others[best], min(float(scores[best]), 1.0))
 
@@ -98,9 +86,7 @@ class SimilarityIndex:
         return self._model
 
     def _vectors_of(self, texts: Sequence[str]) -> Vectors:
-        """The unit vectors of texts, shape `(n_texts, dimension)`."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
+        if new := [text for text in dict.fromkeys(texts) if text not in self._vectors]:
             model = self._load_model()  # which opens the encoder
             for at, vectors in encode_batches(new, self._encoder, model.name):
                 self._vectors.update(zip((new[index] for index in at), vectors, strict=True))

@@ -41,16 +41,14 @@ class TokenLosses(NamedTuple):
 def label_scores(
     texts: Sequence[tuple[str, ...]], name: str, label: str, progress: Progress | None = None
 ) -> tuple[Floats, int]:
-    """The probability of a label for each text, or for each pair of texts, and how many of them were cut.
-
-    A model of several labels gives it by a softmax; by a logistic function one of a single label, or one that says that
-    its labels do not exclude each other (`multi_label_classification`). Raises ModelError where the model cannot be
-    had, has no trained head, or foretells numbers instead of labels; InputError where it has no such label.
+    """The probability of a label for each text, or for each pair of texts, and how many of them were cut: by a softmax;
+    by a logistic function for a single label, or where labels do not exclude each other (`multi_label_classification`).
+    Raises ModelError where the model cannot be had, has no trained head, or foretells numbers instead of labels;
+    InputError where it has no such label.
     """
     model, tokenizer = load_transformer(_CLASSIFIER, resolve(name, OWNER))
     labels = {str(of): int(at) for at, of in model.config.id2label.items()}
-    at = {of.lower(): at for of, at in labels.items()}.get(label.lower())
-    if at is None:
+    if (at := {of.lower(): at for of, at in labels.items()}.get(label.lower())) is None:
         raise InputError(f"{name} has no label `{label}`; {suggest_name(label, labels)}")
     if model.config.problem_type == "regression":
         raise ModelError(f"{name} predicts numbers, not labels; its output is not a probability")
@@ -62,9 +60,8 @@ def label_scores(
 
 
 def pair_scores(pairs: Sequence[tuple[str, str]], name: str, progress: Progress | None = None) -> tuple[Floats, int]:
-    """The number that a regression model gives each pair of texts, as it comes, and how many pairs were cut.
-
-    Raises ModelError where the model cannot be had, has no trained head, or more outputs than one.
+    """The number that a regression model gives each pair of texts, as it comes, and how many pairs were cut. Raises
+    ModelError where the model cannot be had, has no trained head, or more outputs than one.
     """
     model, tokenizer = load_transformer(_CLASSIFIER, resolve(name, OWNER))
     if (n := model.config.num_labels) != 1:
@@ -82,8 +79,7 @@ def _logits(
     """Output of a model's head for each text or pair, `(n, n_labels)`, and how many of them were cut."""
     import torch
 
-    longest = max_input_tokens(model, tokenizer)
-    logits = np.empty((len(texts), model.config.num_labels))
+    longest, logits = max_input_tokens(model, tokenizer), np.empty((len(texts), model.config.num_labels))
     if not texts:
         return logits, 0
     n_cut = sum(len(ids) > longest for ids in tokenizer(*_columns(texts), verbose=False)["input_ids"])
@@ -102,19 +98,18 @@ def _columns(texts: Sequence[tuple[str, ...]]) -> list[list[str]]:
 
 
 def measure_losses(texts: Sequence[str], name: str, progress: Progress | None = None) -> TokenLosses:
-    """Have a causal model foretell each token of texts from those before it.
-
-    The first token is foretold from the token that begins a text, where the model has one, else not at all. Raises
-    ModelError where the model cannot be had, or is no causal model with a trained head.
+    """Have a causal model foretell each token of texts from those before it, the first from the token that begins a
+    text, if the model has one. Raises ModelError where the model cannot be had, or is no causal model with a trained
+    head.
     """
     import torch
 
     model, tokenizer = load_transformer(_CAUSAL, resolve(name, OWNER))
     begin = [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
     tokens = [begin + tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"] for text in texts]
-    longest = max_input_tokens(model, tokenizer)
-    losses = np.zeros(len(texts))
-    for rows in longest_first([len(text_tokens) for text_tokens in tokens], BATCH, progress):
+    lengths = np.array([len(text_tokens) for text_tokens in tokens], np.int64)
+    longest, losses = max_input_tokens(model, tokenizer), np.zeros(len(texts))
+    for rows in longest_first(lengths.tolist(), BATCH, progress):
         batch = [tokens[row][:longest] for row in rows]
         if (width := len(batch[0])) < 2:
             continue
@@ -124,7 +119,6 @@ def measure_losses(texts: Sequence[str], name: str, progress: Progress | None = 
         losses[rows] = -(token_logprobs(model, ids, mask) * mask[:, 1:]).sum(dim=1).numpy()
     if not np.isfinite(losses).all():
         raise ModelError(f"{name} gives a likelihood that is not a finite number; its weights may be damaged")
-    lengths = np.array([len(text_tokens) for text_tokens in tokens])
     return TokenLosses(losses, np.maximum(np.minimum(lengths, longest) - 1, 0), int((lengths > longest).sum()))
 
 
@@ -144,10 +138,7 @@ def max_input_tokens(model: Any, tokenizer: Any) -> int:
 
 
 def load_writer(model: Model) -> tuple[Any, Any, bool]:
-    """A model that writes, its tokenizer, and whether it is causal: then what it writes follows the prompt.
-
-    Raises ModelError where the model cannot be had, or does not write.
-    """
+    """A model that writes, its tokenizer, and whether it is causal (it repeats the prompt); raises ModelError."""
     from transformers import AutoConfig
 
     try:
@@ -190,8 +181,8 @@ def load_transformer(kind: str, model: Model) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class LabelScores:
-    """Confidence of a model in each of its labels on each text, `scores`, (n_texts, n_labels), from 0 to 1; `cut` texts
-    are longer than it reads.
+    """Confidence of a model in each label on each text, `scores`, (n_texts, n_labels), in [0, 1]; texts that were
+    `cut`.
     """
 
     labels: tuple[str, ...]
@@ -204,10 +195,9 @@ class LabelScores:
 
 
 def score_labels(texts: Sequence[str], model: Model, progress: Progress | None = None) -> LabelScores:
-    """Score each label of the model on each text, by the sigmoid of its logit; each distinct text is scored once.
-
-    `progress(done, total)` counts distinct texts. Raises ModelError where the model does not classify texts, was
-    trained to give each text one label, or gives a score that is not a finite number.
+    """Score each label of the model on each text, by the sigmoid of its logit. `progress(done, total)` counts distinct
+    texts. Raises ModelError where the model does not classify texts, was trained to give each text one label, or gives
+    a score that is not a finite number.
     """
     from scipy.special import expit
 
@@ -224,11 +214,9 @@ PAIRS_AT_ONCE = 32
 
 
 def score_pairs(pairs: Sequence[tuple[str, str]], model: Model, progress: Progress | None = None) -> Floats:
-    """Score pairs of texts, shape `(n_pairs,)`, the higher the better, rounded to six decimals.
-
-    Each distinct pair is scored once, and never again on this machine with the same model. `progress(done, total)`
-    counts the pairs that had to be scored. Raises ModelError where the model is no cross-encoder, or gives anything but
-    one finite number for a pair.
+    """Score pairs of texts, shape `(n_pairs,)`, the higher the better, to six decimals; each distinct pair once on this
+    machine, which `progress(done, total)` counts. Raises ModelError where the model is no cross-encoder, or gives
+    anything but one finite number for a pair.
     """
     keys = [hashlib.sha256(json.dumps(pair).encode()).hexdigest() for pair in pairs]
     distinct = dict(zip(keys, pairs, strict=True))
@@ -246,8 +234,8 @@ def score_pairs(pairs: Sequence[tuple[str, str]], model: Model, progress: Progre
                 raise ModelError(f"{model.name} gives a score that is not a finite number")
             yield batch, np.round(scores.astype(np.float64), DECIMALS)[:, None]
 
-    rows = compute_rows(list(distinct), cache_folder() / "scores" / model.key, score_new, progress)
-    return rows.rows_of(keys)[:, 0] if keys else np.empty(0)
+    rows = compute_rows(keys, cache_folder() / "scores" / model.key, score_new, progress)
+    return rows[:, 0] if keys else np.empty(0)
 
 
 def _load_cross_encoder(model: Model) -> Any:

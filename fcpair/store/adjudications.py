@@ -20,18 +20,8 @@ from fcpair.store.answers.judgements import newest_judgement
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.cells import BODIES, CN, HS, join_texts
 from fcpair.store.corpus.grids import cell_range
-from fcpair.store.database import hash_chain, latest_rows
-from fcpair.store.database.statements import (
-    STREAMED,
-    PreparedStatement,
-    as_param,
-    as_subquery,
-    count,
-    frame,
-    integer_arrays,
-    param_subquery,
-    records,
-)
+from fcpair.store.database import hash_chain, latest_rows, statements
+from fcpair.store.database.statements import among, as_param, as_subquery, frame, param_subquery
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import Number, adjudication, answer, assignment, cell, judgement, person
 from fcpair.store.disputes import has_open_label
@@ -44,7 +34,7 @@ _IS_BY_PERSON = adjudication.c.rule == Rule.PERSON.value
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
     """Add the decisions of a frame, with the columns that `add_decisions` takes."""
-    add_decisions(tx, records(decisions))
+    add_decisions(tx, statements.records(decisions))
 
 
 def add_decisions(tx: Tx, decisions: Iterable[Mapping[str, Any]]) -> int:
@@ -60,7 +50,6 @@ def add_decisions(tx: Tx, decisions: Iterable[Mapping[str, Any]]) -> int:
 
 def current_adjudications(tx: Tx, *columns: str, standing: bool = False) -> pd.DataFrame:
     """The newest decision on each pair, by pair; only those that are `standing`, which are not taken back, if asked.
-
     Columns as named, or those of DECISION, `hs_id` and `cn_id`; a `code` is missing where the pair is discarded.
     """
     is_meant = latest_rows.STANDING if standing else latest_rows.DECISION
@@ -78,9 +67,7 @@ def decided_codes(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, ND
     stands = case((latest_rows.TAKES_BACK, 0), else_=1).label("stands")
     requested = case((adjudication.c.rule == Rule.REQUESTED.value, 1), else_=0).label("requested")
     query = _current_query(tx, adjudication.c.cell_id, code, stands, requested)
-    if cell_ids is not None:
-        query = query.where(adjudication.c.cell_id.in_(as_subquery(cell_ids)))
-    return integer_arrays(tx, query)
+    return statements.integer_arrays(tx, query.where(among(adjudication.c.cell_id, cell_ids)))
 
 
 def _current_query(
@@ -104,7 +91,7 @@ def n_with_one_label(tx: Tx) -> int:
     labelled = labelled.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
     single = labelled.group_by(latest_rows.BY_CELL).having(func.count() == 1).subquery()
     decided = single.join(adjudication, adjudication.c.cell_id == single.c.cell_id)
-    return count(tx, decided, adjudication.c.rule == Rule.UNANIMOUS.value, latest_rows.DECISION)
+    return statements.count(tx, decided, adjudication.c.rule == Rule.UNANIMOUS.value, latest_rows.DECISION)
 
 
 def pairs_without_validator(tx: Tx) -> list[int]:
@@ -128,7 +115,7 @@ _involved = (
     )
     for table, is_meant in ((assignment, (rounds.ROUND_PARAM,)), (adjudication, ()))
 )
-_INVOLVED = PreparedStatement(select(union(*_involved).subquery()))
+_INVOLVED = statements.PreparedStatement(select(union(*_involved).subquery()))
 
 
 def involved_people(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
@@ -159,10 +146,9 @@ def people_who_decided(tx: Tx) -> pd.DataFrame:
 
 def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = None) -> Iterator[PairState]:
     """The labels of each pair that anybody has answered, in the order of `codes`, and the newest decision, by pair."""
-    answers = rounds.label_ids(tx)
+    answers, params = rounds.label_ids(tx), {**cell_range(tx)._asdict(), "asked": as_param(cell_ids or ())}
     query = _states_query(tuple(answers[code] for code in codes), some=cell_ids is not None)
-    params = {**cell_range(tx)._asdict(), **_asked_params(cell_ids)}
-    for row in tx.execute(query, params, execution_options=STREAMED):
+    for row in tx.execute(query, params, execution_options=statements.STREAMED):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
 
@@ -181,12 +167,7 @@ def _states_query(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
         labels = labels.where(assignment.c.cell_id.in_(param_subquery("asked")))
     cell_id, *n_labels = (per_cell := labels.subquery()).c
     query = select(cell_id, adjudication.c.rule, rounds.code_of(adjudication), *n_labels).select_from(per_cell)
-    newest = (adjudication.c.cell_id == cell_id) & latest_rows.DECISION
-    return query.outerjoin(adjudication, newest).order_by(cell_id)
-
-
-def _asked_params(cell_ids: Sequence[int] | None) -> dict[str, Any]:
-    return {} if cell_ids is None else {"asked": as_param(cell_ids)}
+    return query.outerjoin(adjudication, (adjudication.c.cell_id == cell_id) & latest_rows.DECISION).order_by(cell_id)
 
 
 def answers_since_decision(
@@ -195,17 +176,14 @@ def answers_since_decision(
     """The pairs that were labelled, again or at all, after the decision by hand that stands on them: their number, the
     newest judgement that it saw, and every answer, oldest first: judgement, assignment, and code (None: a skip).
     """
-    query = _RELABELLED if cell_ids is None else _RELABELLED.where(adjudication.c.cell_id.in_(param_subquery("asked")))
-    for (cell_id, seen), rows in groupby(tx.execute(query, _asked_params(cell_ids)), key=itemgetter(0, 1)):
+    relabelled = tx.execute(_RELABELLED.where(among(adjudication.c.cell_id, cell_ids)))
+    for (cell_id, seen), rows in groupby(relabelled, key=itemgetter(0, 1)):
         yield cell_id, seen, [(row[2], row[3], row[4]) for row in rows]
 
 
 _slot = assignment.alias("slot")
-_IS_RELABELLED = (
-    exists()
-    .where(_slot.c.judgement_id > adjudication.c.seen_judgement)
-    .where(_slot.c.cell_id == adjudication.c.cell_id, _slot.c.round_id == assignment.c.round_id)
-)
+_is_same = (_slot.c.cell_id == adjudication.c.cell_id) & (_slot.c.round_id == assignment.c.round_id)
+_IS_RELABELLED = exists().where(_slot.c.judgement_id > adjudication.c.seen_judgement, _is_same)
 _RELABELLED = (
     select(*adjudication.c["cell_id", "seen_judgement"], judgement.c.id, assignment.c.id, rounds.code_of(judgement))
     .select_from(adjudication)
@@ -242,13 +220,11 @@ class DecisionFilter:
                 for row_ids, column_ids in self.texts_by_word
             )
             matching = select(cell.c.id).where(cell_range(tx).holds(cell.c.id), *has_words)
-            first_ids = list(tx.scalars(matching.limit(_FEW + 1)))
-            is_few = len(first_ids) <= _FEW
+            is_few = len(first_ids := list(tx.scalars(matching.limit(_FEW + 1)))) <= _FEW
             yield adjudication.c.cell_id.in_(as_subquery(first_ids)) if is_few else _CELL_ID.in_(matching)
         if self.codes:
-            label_ids = rounds.label_ids(tx)
-            answer_ids = [None if code is None else label_ids[code] for code in self.codes]
-            yield or_(*(adjudication.c.answer_id == answer_id for answer_id in answer_ids))  # None: IS NULL
+            answer_ids: dict[int | None, int | None] = {None: None, **rounds.label_ids(tx)}
+            yield or_(*(adjudication.c.answer_id == answer_ids[code] for code in self.codes))  # None: IS NULL
         if self.deciders:
             yield or_(*(adjudication.c.person_id == person_id for person_id in self.deciders))
         if self.is_flagged:
@@ -260,13 +236,9 @@ class DecisionFilter:
 def matching_decisions(
     tx: Tx, limit: int, before: int | None, decision_filter: DecisionFilter, made_by: int | None = None
 ) -> list[dict[str, Any]]:
-    """The decisions that stand and that a filter lets through, newest first; those alone that a person made here.
-
-    What a rule or a file has decided about a pair that somebody has still to label is left out, because it tells of
-    the labels that are in.
-
-    Keys: `id`, `cell_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no
-    person), `note`, `flagged`, `at`.
+    """The decisions that stand and that a filter lets through, newest first, or those that a person made here: `id`,
+    `cell_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no person),
+    `note`, `flagged`, `at`.
     """
     languages = (HS.c.language.label("hs_language"), CN.c.language.label("cn_language"))
     code_and_by = (rounds.code_of(adjudication).label("code"), person.c.name.label("by"))
@@ -284,10 +256,8 @@ def matching_decisions(
 
 
 def label_counts(tx: Tx, decision_ids: Sequence[int]) -> dict[int, dict[int, int]]:
-    """Count the labels that each of these decisions rests on, by code; by decision, if it rests on any.
-
-    A decision by hand rests on the labels that there were; one by rule follows those that there are. Nothing is told of
-    a pair that somebody has still to label.
+    """Count the labels that each of these decisions rests on, by code; by decision, if it rests on any: by hand on the
+    labels that there were, by rule on those that there are. Pairs that somebody has still to label are left out.
     """
     newer = judgement.alias("newer")
     is_seen = newer.c.id.between(judgement.c.id + 1, adjudication.c.seen_judgement)
@@ -299,10 +269,8 @@ def label_counts(tx: Tx, decision_ids: Sequence[int]) -> dict[int, dict[int, int
     query = select(*key, func.count()).select_from(labels).where(adjudication.c.id.in_(as_subquery(decision_ids)))
     query = query.where(or_(latest_rows.IS_BY_HAND & was_seen, ~latest_rows.IS_BY_HAND & latest_rows.NEWEST))
     query = query.where(rounds.COUNTING, ~judgement.c.skipped, ~has_open_label(adjudication.c.cell_id))
-    counts: dict[int, dict[int, int]] = {}
-    for decision_id, label, n in tx.execute(query.group_by(*key).order_by(*key)):
-        counts.setdefault(decision_id, {})[label] = n
-    return counts
+    by_decision = groupby(tx.execute(query.group_by(*key).order_by(*key)), key=itemgetter(0))
+    return {decision_id: {label: n for _, label, n in rows} for decision_id, rows in by_decision}
 
 
 def deciders(tx: Tx) -> dict[str, int]:

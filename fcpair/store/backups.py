@@ -11,14 +11,14 @@ import logging
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import JSON, Float, Row, Table
+from sqlalchemy import JSON, Float, Table
 from sqlalchemy import text as sql
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.schema import AddConstraint, DropConstraint
@@ -37,21 +37,16 @@ _log = logging.getLogger(__name__)
 
 
 def back_up(place: Place, file: Path) -> backup_format.Manifest:
-    """Write the study at `place`, of this or an older schema, to a new file; it may be served meanwhile.
-
-    Raises StudyError, and leaves no file, where the study is damaged or the file cannot be written.
+    """Write the study at `place`, of this or an older schema, to a new file; it may be served meanwhile. Raises
+    StudyError, and leaves no file, where the study is damaged or the file cannot be written.
     """
     backup_format.check_name_free(file)
-    store = Store(backends.at(place).find(place))
-    try:
+    with closing(Store(backends.at(place).find(place))) as store:
         store.examine()
         return _write(store, place, file)
-    finally:
-        store.close()
 
 
 def _write(store: Store, place: Place, file: Path) -> backup_format.Manifest:
-    """Write a study that is open, be all of it there or not, to a new file."""
     backend = backends.at(place)
     with store.read() as tx:
         revision = schema.older_revision(tx, store.place) or schema.HEAD
@@ -69,8 +64,7 @@ def restore(file: Path, place: Place, *, create: bool) -> backup_format.Manifest
     """
     with backup_format.open_backup(file) as (manifest, content):
         _check_version(manifest, file)
-        backend = backends.at(place)
-        if manifest.kind != backend.KIND:
+        if manifest.kind != (backend := backends.at(place)).KIND:
             raise StudyError(
                 f"{file} is a backup of a study in {_KIND_NAMES[manifest.kind]}; restore it to one, and `fcpair copy` "
                 f"takes it to {backends.display_name(place)}"
@@ -81,8 +75,8 @@ def restore(file: Path, place: Place, *, create: bool) -> backup_format.Manifest
 
 def check(file: Path) -> backup_format.Manifest:
     """Check a backup and return its manifest; raises StudyError unless it is intact and this fcpair can restore it."""
-    manifest = backup_format.check(file)
-    _check_version(manifest, file)
+    with backup_format.open_backup(file) as (manifest, _):
+        _check_version(manifest, file)
     return manifest
 
 
@@ -90,11 +84,8 @@ def check(file: Path) -> backup_format.Manifest:
 def unpacked_study(file: Path) -> Iterator[Path | None]:
     """The study of a backup, as long as it is looked at; None where that would take a server."""
     with tempfile.TemporaryDirectory() as folder, backup_format.open_backup(file) as (manifest, content):
-        if manifest.kind != "sqlite":
-            yield None
-            return
-        path = Path(folder) / manifest.member
-        sqlite_file.unpack(content, path)
+        if path := Path(folder) / manifest.member if manifest.kind == "sqlite" else None:
+            sqlite_file.unpack(content, path)
         yield path
 
 
@@ -111,9 +102,8 @@ def _check_version(manifest: backup_format.Manifest, file: Path) -> None:
 
 def upgrade(place: Place, finish: Callable[[Tx], object]) -> Path | None:
     """Bring the tables of the study at `place` up to date, and do what is to be done `finish`, in one transaction.
-
-    A file that everybody could read is kept to its owner from now on. Returns the backup of before; None, and no
-    backup, where there is nothing to do. Raises StudyError where others use the study, such as a server.
+    Returns the backup of before; None, and no backup, where there is nothing to do. Raises StudyError where others use
+    the study.
     """
     home = backends.at(place).find(place)
     store = Store(home)
@@ -157,15 +147,12 @@ class _OddRowError(Exception):
 
 
 def copy(source: Place, target: Place, progress: Callable[[int, int], None], *, create: bool = False) -> CopyReport:
-    """Copy the study at `source` to `target`, where none may be; the source may be served meanwhile.
-
-    `progress` is called with how many rows were copied or compared, of how many; `create` as in `Places.make`. Raises
-    StudyError, and leaves nothing at the target, where the source is damaged, where the target cannot hold it, or where
-    what was written is another.
+    """Copy the study at `source`, which may be served meanwhile, to `target`, where none may be. `progress` is called
+    with how many rows were copied or compared, of how many. Raises StudyError, and leaves nothing at the target, where
+    the source is damaged, or the target cannot hold it or got something else.
     """
-    source_store = Store.open(source)
     copied: list[CopyReport] = []
-    try:
+    with closing(Store.open(source)) as source_store:
         source_store.examine()
         with source_store.read() as tx:
             place = source_store.place
@@ -174,8 +161,6 @@ def copy(source: Place, target: Place, progress: Callable[[int, int], None], *, 
             Store.create(
                 target, lambda into: copied.append(_copy_rows(tx, into, place, progress)), bulk=True, create=create
             ).close()
-    finally:
-        source_store.close()
     return copied[0]
 
 
@@ -189,10 +174,9 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int]
         nonlocal n_done
         summed, n_rows[table.name] = sha256(), 0
         for rows in _read_blocks(tx, table):
-            plain_rows = _plain_rows(table, rows)
             if tx is source:
-                _write_rows(target, table, plain_rows)
-            summed.update(ascii(plain_rows).encode())
+                _write_rows(target, table, rows)
+            summed.update(ascii(rows).encode())
             n_rows[table.name] += len(rows)
             n_done += len(rows)
             progress(n_done, max(n_expected, n_done))
@@ -213,8 +197,7 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int]
             try:
                 target.execute(AddConstraint(key, isolate_from_table=False))
             except IntegrityError as error:
-                detail = str(error.orig).partition("DETAIL:")[2].strip()
-                raise _OddRowError(f"`{key.table.name}`: {detail}") from error
+                raise _OddRowError(f"`{key.table.name}`: {str(error.orig).partition('DETAIL:')[2].strip()}") from error
     except _OddRowError as error:
         raise StudyError(f"{place} cannot be copied: {error}; nothing was kept") from error
     backend.set_numbers(target, TABLES, last)
@@ -226,27 +209,25 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int]
     return CopyReport(place, n_rows, sha256(ascii(digests).encode()).hexdigest())
 
 
-def _read_blocks(tx: Tx, table: Table) -> Iterator[Sequence[Row[Any]]]:
-    """Every row of a table, in the order of its key; raises _OddRowError where SQLite holds no text for one."""
+def _read_blocks(tx: Tx, table: Table) -> Iterator[list[tuple[Any, ...]]]:
+    """Every row of a table, by its key, as any database has it; raises _OddRowError where SQLite holds no text."""
     raw = backends.backend_of(tx).raw_column
     columns = ", ".join(f'{raw(table, column.name, "t")} AS "{column.name}"' for column in table.columns)
     order = ", ".join(f't."{column.name}"' for column in table.primary_key)
     query = sql(f'SELECT {columns} FROM "{table.name}" AS t ORDER BY {order}')
+    kinds = (column.type for column in table.columns)
+    converts = [plain_real if isinstance(of, Float) else _plain_json if isinstance(of, JSON) else None for of in kinds]
     try:
-        yield from tx.execute(query, execution_options=statements.STREAMED).partitions(BLOCK)
+        for rows in tx.execute(query, execution_options=statements.STREAMED).partitions(BLOCK):
+            columns = (
+                values if plain is None else [None if value is None else plain(value) for value in values]
+                for plain, values in zip(converts, zip(*rows, strict=True), strict=True)
+            )
+            yield list(zip(*columns, strict=True))
     except OperationalError as error:
         if "Could not decode to UTF-8" not in str(error):
             raise
         raise _OddRowError(f"`{table.name}`: it holds bytes that are not a text") from error
-
-
-def _plain_rows(table: Table, rows: Sequence[Row[Any]]) -> list[tuple[Any, ...]]:
-    """Rows with the values that any database has."""
-    columns: list[Sequence[Any]] = []
-    for of, values in zip(table.columns, zip(*rows, strict=True), strict=True):
-        plain = plain_real if isinstance(of.type, Float) else _plain_json if isinstance(of.type, JSON) else None
-        columns.append(values if plain is None else [None if value is None else plain(value) for value in values])
-    return list(zip(*columns, strict=True))
 
 
 def _write_rows(target: Tx, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:

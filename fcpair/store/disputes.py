@@ -5,26 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    bindparam,
-    case,
-    exists,
-    func,
-    literal_column,
-    null,
-    or_,
-    select,
-    union,
-    union_all,
-)
+from sqlalchemy import ColumnElement, Select, bindparam, case, exists, func, null, or_, select, union, union_all
 
 from fcpair.records import BY_HAND, Rule, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows
-from fcpair.store.database.statements import as_param, as_subquery, count, is_true, param_subquery
+from fcpair.store.database.statements import among, as_param, as_subquery, count, is_true, param_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, slot
 
@@ -59,19 +46,14 @@ def disputed_pairs(
     """The pairs with labels, but without one definite answer, that no rule or file has decided, those with a decision
     requested, and those `overtaken`: decided by hand before their labels changed; by HS and number.
     """
-    labels_ = rounds.label_ids(tx)
+    labels_, overtaken_ids = rounds.label_ids(tx), as_subquery(overtaken)
     cell_id: ColumnElement[int] = latest_rows.BY_CELL if cell_ids is None else assignment.c.cell_id
     labelled, is_unsettled = _labelled_pairs(tx, definite, cell_id)
-    unsettled = labelled.having(is_unsettled)
-    if cell_ids is not None:
-        unsettled = unsettled.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
+    unsettled = labelled.having(is_unsettled).where(among(assignment.c.cell_id, cell_ids))
     # The pairs with labels on which a person's decision was ever requested.
-    is_requested = adjudication.c.rule == Rule.REQUESTED.value
+    is_requested = (adjudication.c.rule == Rule.REQUESTED.value) & among(adjudication.c.cell_id, cell_ids)
     requested = select(adjudication.c.cell_id).where(is_requested, cell_range(tx).holds(adjudication.c.cell_id))
-    if cell_ids is not None:
-        requested = requested.where(adjudication.c.cell_id.in_(as_subquery(cell_ids)))
     requested = _labelled(tx, assignment.c.cell_id).where(assignment.c.cell_id.in_(requested)).distinct()
-    overtaken_ids = as_subquery(overtaken)
     candidates = union(unsettled, overtaken_ids, requested).subquery()
     is_overtaken = cell.c.id.in_(overtaken_ids)
     decides_nothing = judgement.c.answer_id.not_in([labels_[code] for code in definite])
@@ -87,8 +69,8 @@ def disputed_pairs(
     query = query.outerjoin(adjudication, (adjudication.c.cell_id == cell.c.id) & latest_rows.DECISION)
     query = query.where(or_(is_overtaken, waits_or_not)).order_by(*cell.c["row_id", "id"])
     return [
-        DisputedPair(row[0], bool(row[1]), row[2], bool(row[3]), row[4], bool(row[5]), bool(row[6]))
-        for row in tx.execute(query)
+        DisputedPair(pair, bool(due), person_id, bool(again), row_id, bool(unsure), bool(flagged))
+        for pair, due, person_id, again, row_id, unsure, flagged in tx.execute(query)
     ]
 
 
@@ -109,7 +91,6 @@ def _labelled_pairs(
 
 
 def _labelled(tx: Tx, column: ColumnElement[int]) -> Select[Any]:
-    """Columns of each current label."""
     query = select(column).join(judgement, latest_rows.ANSWER)
     return query.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
 
@@ -125,8 +106,7 @@ def undecided_pairs(tx: Tx, definite: Sequence[int]) -> tuple[int, list[int]]:
     n_undecided = select(null().label("cell_id"), func.count().label("n")).select_from(undecided)
     requested = select(adjudication.c.cell_id).where(adjudication.c.rule == Rule.REQUESTED.value, latest_rows.DECISION)
     is_waiting = or_(undecided.c.waits == 1, undecided.c.cell_id.in_(requested))
-    waiting = select(undecided.c.cell_id, literal_column("0")).where(is_waiting)
-    rows = tx.execute(union_all(n_undecided, waiting)).all()
+    rows = tx.execute(union_all(n_undecided, select(undecided.c.cell_id, latest_rows.NOTHING).where(is_waiting))).all()
     return sum(row.n for row in rows), sorted(row.cell_id for row in rows if row.cell_id is not None)
 
 
@@ -150,18 +130,14 @@ def has_open_label(cell_id: Any) -> ColumnElement[bool]:
 _OWN = assignment.c.person_id == bindparam("person")
 
 
-def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[Any]]:
-    """The pairs with an assignment of which this is true: all, and those among the parameter `asked`."""
-    query = select(assignment.c.cell_id).where(condition).distinct()
-    return query, query.where(assignment.c.cell_id.in_(param_subquery("asked")))
-
-
-_ASSIGNED = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))[1]
+_PAIRS = select(assignment.c.cell_id).distinct()
+_ASKED = assignment.c.cell_id.in_(param_subquery("asked"))
+_ASSIGNED = _PAIRS.where(rounds.COUNTING, assignment.c.status == Status.OPEN.value, _ASKED)
 _FREE = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
 _STILL_LABELLED = union(_ASSIGNED, _FREE.where(slot.c.cell_id.in_(param_subquery("asked"))))
-_LABELLED = _pairs_where(rounds.COUNTING & exists().where(latest_rows.ANSWER, ~judgement.c.skipped))[1]
-_ANSWERED = _pairs_where(~rounds.CHECKING & _OWN & assignment.c.judgement_id.is_not(None))
-_CHECKED = _pairs_where(rounds.CHECKING & _OWN)
+_LABELLED = _PAIRS.where(rounds.COUNTING, exists().where(latest_rows.ANSWER, ~judgement.c.skipped), _ASKED)
+_ANSWERED = _PAIRS.where(~rounds.CHECKING, _OWN, assignment.c.judgement_id.is_not(None))
+_CHECKED = _PAIRS.where(rounds.CHECKING, _OWN)
 _LABELS = (
     select(assignment.c.cell_id, rounds.code_of(judgement).label("code"), judgement.c.note)
     .join(judgement, latest_rows.ANSWER)
@@ -178,8 +154,7 @@ def pairs_to_label(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
 def is_labelling(tx: Tx) -> bool:
     """Return whether anybody has still to label any pair of the grid."""
     is_open = (assignment.c.person_id == person.c.id) & (assignment.c.status == Status.OPEN.value)
-    has_open = exists().where(rounds.in_round(rounds.primary(tx)), is_open)
-    return is_true(tx, exists(select(person.c.id).where(has_open)))
+    return is_true(tx, exists(select(person.c.id).where(exists().where(rounds.in_round(rounds.primary(tx)), is_open))))
 
 
 def n_verdicts_not_due(tx: Tx) -> int:
@@ -203,11 +178,10 @@ def pairs_checked_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = No
     return _own_pairs(tx, _CHECKED, person_id, cell_ids)
 
 
-def _own_pairs(
-    tx: Tx, queries: tuple[Select[Any], Select[Any]], person_id: int, cell_ids: Sequence[int] | None
-) -> set[int]:
-    params = {} if cell_ids is None else {"asked": as_param(cell_ids)}
-    return set(tx.scalars(queries[cell_ids is not None], {**params, "person": person_id}))
+def _own_pairs(tx: Tx, query: Select[Any], person_id: int, cell_ids: Sequence[int] | None) -> set[int]:
+    if cell_ids is None:
+        return set(tx.scalars(query, {"person": person_id}))
+    return set(tx.scalars(query.where(_ASKED), {"person": person_id, "asked": as_param(cell_ids)}))
 
 
 def newest_answer(tx: Tx, cell_id: int) -> int:
@@ -225,14 +199,12 @@ def label_notes(tx: Tx, cell_ids: Sequence[int]) -> dict[int, list[tuple[int | N
 
 
 def restore_replaced(tx: Tx, cell_id: int, person_id: int | None, before: int) -> bool:
-    """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken;
-    whether there was one. None stands for files that name nobody. Where the decision was requested, the request stands.
-
-    It is added again as it was, with its time and what it rested on, so that it waits for a second look if it did.
+    """Let the decision by hand, or the request for one, stand again whose place this person's newest one (None: a file
+    that names nobody), older than `before`, had taken; returns whether it was by hand. It is added as it was, with its
+    time and what it rested on, so that it waits for a second look if it did.
     """
     earlier = (adjudication.c.cell_id == cell_id) & (adjudication.c.id < before)
-    rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()
-    for row in rows:
+    for row in tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings():
         is_by_hand = row["rule"] in {rule.value for rule in BY_HAND}
         if is_by_hand and row["person_id"] == person_id:
             continue
@@ -280,14 +252,13 @@ _BY_PERSON = adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
 def n_pairs_decided(tx: Tx, person_id: int, since: str) -> int:
     """On how many pairs a person has decided, or taken a decision back, since a time."""
     own = (adjudication.c.person_id == person_id) & _BY_PERSON & (adjudication.c.at >= since)
-    return int(tx.execute(select(func.count(adjudication.c.cell_id.distinct())).where(own)).scalar_one())
+    return tx.execute(select(func.count(adjudication.c.cell_id.distinct())).where(own)).scalar_one()
 
 
 def decision_times(tx: Tx, person_id: int, n: int) -> list[str]:
     """Times of a person's newest `n` decisions, the oldest of them first."""
     own = (adjudication.c.person_id == person_id) & _BY_PERSON
-    query = select(adjudication.c.at).where(own).order_by(adjudication.c.id.desc()).limit(n)
-    return list(tx.scalars(query))[::-1]
+    return list(tx.scalars(select(adjudication.c.at).where(own).order_by(adjudication.c.id.desc()).limit(n)))[::-1]
 
 
 def has_decided(tx: Tx, cell_id: int, person_id: int) -> bool:

@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, false, func, or_, select, union, update
@@ -60,9 +61,8 @@ def parse(stored: dict[str, Any] | None) -> tuple[OptOut, ...]:
     # than they asked for rather than less, and the page shows them both.
     opt_outs = []
     for column, by_split in (stored or {}).items():
-        splits = by_split if isinstance(by_split, dict) else {TOPIC_SPLIT: by_split}
-        for split, values in splits.items():
-            parts = {key: part for value in values for key, part in split_topics(value, split).items()}
+        for split, values in (by_split if isinstance(by_split, dict) else {TOPIC_SPLIT: by_split}).items():
+            parts = dict(chain.from_iterable(split_topics(value, split).items() for value in values))
             opt_outs.append(OptOut(column, split, tuple(parts.values())))
     return tuple(opt_outs)
 
@@ -70,23 +70,21 @@ def parse(stored: dict[str, Any] | None) -> tuple[OptOut, ...]:
 def to_stored(opted_out: Iterable[OptOut]) -> dict[str, dict[str, list[str]]]:
     """The same as it is kept; what leaves nothing out is dropped."""
     stored: dict[str, dict[str, list[str]]] = {}
-    for one in opted_out:
-        if one.topics:
-            topics = stored.setdefault(one.column, {}).setdefault(one.split, [])
-            topics += [topic for topic in one.topics if topic not in topics]
+    for opt_out in (opt_out for opt_out in opted_out if opt_out.topics):
+        topics = stored.setdefault(opt_out.column, {}).setdefault(opt_out.split, [])
+        topics += [topic for topic in opt_out.topics if topic not in topics]
     return stored
 
 
 def topics_by_column(opted_out: Iterable[OptOut]) -> dict[str, list[str]]:
     """The topics by column, in alphabetical order, as they are shown to the lead."""
-    topic_sets: dict[str, set[str]] = {}
+    topics_: dict[str, list[str]] = {}
     for opt_out in opted_out:
-        topic_sets.setdefault(opt_out.column, set()).update(opt_out.topics)
-    return {column: sorted(topics) for column, topics in topic_sets.items()}
+        topics_[opt_out.column] = sorted({*topics_.get(opt_out.column, ()), *opt_out.topics})
+    return topics_
 
 
 def _column_values(column: str) -> Select[Any]:
-    """The distinct values that texts have in a metadata column."""
     value = text.c.meta[column].as_string()
     return select(value).where(value.is_not(None), value != "").distinct()
 
@@ -95,8 +93,7 @@ def _is_about(tx: Tx, opted_out: Sequence[OptOut], *conditions: ColumnElement[bo
     """Return whether a text of a pair, or the one it answers, meets the conditions and holds what is opted out of."""
     answering, covered = text.alias("answering"), list[ColumnElement[bool]]()
     for opt_out in opted_out:
-        all_values = tx.scalars(_column_values(opt_out.column).where(*conditions))
-        if values := list(filter(opt_out.covers, all_values)):
+        if values := list(filter(opt_out.covers, tx.scalars(_column_values(opt_out.column).where(*conditions)))):
             having = select(text.c.id).where(text.c.meta[opt_out.column].as_string().in_(sorted(values)), *conditions)
             text_ids = having.union(select(answering.c.id).where(answering.c.answers_id.in_(having)))
             covered += [cell.c.row_id.in_(text_ids), cell.c.column_id.in_(text_ids)]
@@ -133,8 +130,8 @@ def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
 
 
 def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> Sequence[Any]:
-    """Assignments taken back from a person, in their present role, for topics that are not in `opted_out_now`:
-    assignments by `id`, `round_id` and `grid_id`.
+    """Assignments (`id`, `round_id`, `grid_id`) taken back from a person, in their role, for topics not in
+    `opted_out_now`.
     """
     rows = latest_rows.joined(assignment, cell, round_, person)
     query = select(*assignment.c["id", "round_id"], round_.c.grid_id).select_from(rows).order_by(assignment.c.id)
@@ -146,11 +143,10 @@ def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> Seque
 def topics(tx: Tx, column: str, split: str) -> list[str]:
     """The topics that texts of the grid have in a column, each in its first spelling, in alphabetical order."""
     used = select(cell.c.row_id).union(select(cell.c.column_id)).scalar_subquery()
-    spelling_by_key: dict[str, str] = {}
-    for value in tx.scalars(_column_values(column).where(text.c.id.in_(used))):
-        for key, written in split_topics(value, split).items():
-            spelling_by_key[key] = min(written, spelling_by_key.get(key, written))
-    return sorted(spelling_by_key.values())
+    values = tx.scalars(_column_values(column).where(text.c.id.in_(used)))
+    written = chain.from_iterable(split_topics(value, split).items() for value in values)
+    # Of several spellings, the first in the alphabet stays.
+    return sorted(dict(sorted(written, reverse=True)).values())
 
 
 def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[str]:
@@ -161,6 +157,5 @@ def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[st
     values_of_pair = query.subquery().c
     counts: Counter[str] = Counter()
     for *values, n in tx.execute(select(*values_of_pair, func.count()).group_by(*values_of_pair)):
-        for key in {key for value in values for key in split_topics(value or "", split)}:
-            counts[key] += n
+        counts.update({key: n for value in values for key in split_topics(value or "", split)})
     return counts

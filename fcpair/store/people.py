@@ -10,20 +10,10 @@ from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, 
 from fcpair.records import Person, Role, Visitor
 from fcpair.store import optouts
 from fcpair.store.corpus import grids
-from fcpair.store.database import backends, checksums, hash_chain
+from fcpair.store.database import backends, checksums, hash_chain, tables
 from fcpair.store.database.statements import PreparedStatement, count, is_true
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import (
-    assignment,
-    attempt,
-    ended_session,
-    guideline,
-    judgement,
-    person,
-    refusal,
-    setting,
-    study,
-)
+from fcpair.store.database.tables import assignment, attempt, ended_session, guideline, judgement, person, study
 from fcpair.store.oversight import settings
 
 SECRET_BYTES = 32
@@ -37,12 +27,9 @@ def add_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
 
 def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Person]:
     """The people, in the order in which they came; of one role, and without the retired, if asked."""
-    query = select(*person.c["id", "name", "role", "retired_at"]).order_by(person.c.id)
-    if role is not None:
-        query = query.where(person.c.role == role.value)
-    if active:
-        query = query.where(person.c.retired_at.is_(None))
-    return [Person(row.id, row.name, Role(row.role), row.retired_at is not None) for row in tx.execute(query)]
+    rows = tx.execute(select(*person.c["id", "name", "role", "retired_at"]).order_by(person.c.id))
+    everybody = (Person(row.id, row.name, Role(row.role), row.retired_at is not None) for row in rows)
+    return [item for item in everybody if role in (None, item.role) and not (active and item.retired)]
 
 
 def retire(tx: Tx, person_id: int, *, keeps_link: bool = False) -> None:
@@ -66,8 +53,7 @@ def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
 
 def ids_with_token(tx: Tx) -> set[int]:
     """The ids of those who can be let in by a token."""
-    can_come_in = person.c.token_hash.is_not(None) & person.c.retired_at.is_(None)
-    return set(tx.scalars(select(person.c.id).where(can_come_in)))
+    return set(tx.scalars(select(person.c.id).where(person.c.token_hash.is_not(None) & person.c.retired_at.is_(None))))
 
 
 def retired_keys(tx: Tx) -> dict[int, str]:
@@ -88,7 +74,10 @@ _CONSENT, _ASKED_AT, _EARLIER = "consent", "asked_at", "earlier"  # settings of 
 _VISITOR = select(
     *person.c["id", "name", "role", "token_hash", "consented_at", "blurred", "keeps_refused", "language"],
     SESSION_SECRET.label("session_secret"),
-    select(setting.c.value).where(setting.c.key == f"{_CONSENT}.{_ASKED_AT}").scalar_subquery().label("asked_at"),
+    select(tables.setting.c.value)
+    .where(tables.setting.c.key == f"{_CONSENT}.{_ASKED_AT}")
+    .scalar_subquery()
+    .label("asked_at"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
 _BY_HASH = PreparedStatement(_VISITOR.where(person.c.token_hash == bindparam("hash")))
 _BY_ID = PreparedStatement(_VISITOR.where(person.c.id == bindparam("one"), ~has_ended(bindparam("session"))))
@@ -107,28 +96,24 @@ def visitor_by_id(tx: Tx, person_id: int, session: str = "") -> Visitor | None:
 def _to_visitor(row: Any) -> Visitor | None:
     if row is None:
         return None
-    asked_again = _precedes(row.consented_at, row.asked_at)
+    asked_again, facts = _precedes(row.consented_at, row.asked_at), (row.id, row.name, Role(row.role), row.token_hash)
     wishes = (bool(row.blurred), row.session_secret, bool(row.keeps_refused))
     consented = row.consented_at is not None and not asked_again
-    facts = (row.id, row.name, Role(row.role), row.token_hash, consented, *wishes)
-    return Visitor(*facts, asked_again=asked_again, language=row.language)
+    return Visitor(*facts, consented, *wishes, asked_again=asked_again, language=row.language)
 
 
 def _precedes(consented_at: str | None, asked_at: str | None) -> bool:
-    """Return whether a consent was given before everybody was asked again."""
     return consented_at is not None and asked_at is not None and consented_at <= asked_at
 
 
 def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence: str) -> None:
-    """Note that a person agreed to a sentence, the first time, and add to what they said about themselves.
-
-    What simulated people said in their place before is not theirs.
+    """Note that a person agreed, the first time, and add what they said of themselves to theirs, not to simulated
+    answers.
     """
-    own = person.c.id == person_id
-    first = {"consented_at": now(), "consented_to": sentence, "demographics": None}
+    own, first = person.c.id == person_id, {"consented_at": now(), "consented_to": sentence, "demographics": None}
     tx.execute(update(person).where(own, person.c.consented_at.is_(None)).values(**first))
     earlier_answers = tx.scalar(select(person.c.demographics).where(own)) or {}
-    tx.execute(update(person).where(own).values(demographics={**earlier_answers, **demographics}))
+    change(tx, person_id, demographics={**earlier_answers, **demographics})
 
 
 def n_consents(tx: Tx) -> int:
@@ -152,14 +137,14 @@ def is_asked_again(tx: Tx, person_id: int) -> bool:
 def renew_consent(tx: Tx, person_id: int, sentence: str, run_id: int) -> None:
     """Let a person who was asked again have agreed to a sentence now; what they agreed to before is kept."""
     own, asking = person.c.id == person_id, _asking(tx)
-    row = tx.execute(select(*person.c["name", "consented_at", "consented_to"]).where(own)).one()
+    name, *consent = tx.execute(select(*person.c["name", "consented_at", "consented_to"]).where(own)).one()
     earlier = asking.get(_EARLIER, {})
-    kept = [*earlier.get(row.name, []), [row.consented_at, row.consented_to]]
     with grids.on_first_grid(tx):
-        settings.save_settings(tx, _CONSENT, {_EARLIER: {**earlier, row.name: kept}}, run_id)
+        kept = {**earlier, name: [*earlier.get(name, []), consent]}
+        settings.save_settings(tx, _CONSENT, {_EARLIER: kept}, run_id)
     next_time = datetime.fromisoformat(asking[_ASKED_AT]) + timedelta(milliseconds=1)
     consented_at = max(now(), next_time.isoformat(timespec="milliseconds"))
-    tx.execute(update(person).where(own).values(consented_at=consented_at, consented_to=sentence))
+    change(tx, person_id, consented_at=consented_at, consented_to=sentence)
 
 
 def _asking(tx: Tx) -> dict[str, Any]:
@@ -171,42 +156,35 @@ def _asking(tx: Tx) -> dict[str, Any]:
 def ids_without_demographics(tx: Tx, role: Role) -> list[int]:
     """Ids of people who take part in a role, have not consented, and of whom nothing is known, in order."""
     nobody_yet = person.c.retired_at.is_(None) & person.c.consented_at.is_(None) & person.c.demographics.is_(None)
-    query = select(person.c.id).where(person.c.role == role.value, nobody_yet).order_by(person.c.id)
-    return list(tx.scalars(query))
+    return list(tx.scalars(select(person.c.id).where(person.c.role == role.value, nobody_yet).order_by(person.c.id)))
 
 
 def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[optouts.OptOut, ...]]:
     """Opt-outs of people, by person. Whoever opted out of nothing is left out."""
-    query = select(person.c.id, person.c.opted_out).order_by(person.c.id)
-    if person_id is not None:
-        query = query.where(person.c.id == person_id)
-    return {row.id: optouts.parse(row.opted_out) for row in tx.execute(query) if row.opted_out}
+    own = () if person_id is None else (person.c.id == person_id,)
+    rows = tx.execute(select(person.c.id, person.c.opted_out).where(*own).order_by(person.c.id))
+    return {row.id: optouts.parse(row.opted_out) for row in rows if row.opted_out}
 
 
 def terms(tx: Tx) -> list[dict[str, Any]]:
     """On what terms people take part: some columns of theirs, and `earlier_consents`, a time and a sentence each."""
     earlier = _asking(tx).get(_EARLIER, {})
-    columns = person.c["name", "role", "consented_at", "consented_to", "demographics", "opted_out"]
-    rows = tx.execute(select(*columns).order_by(person.c.id))
-    return [
-        {
-            **row._mapping,
-            "demographics": row.demographics or {},
-            "earlier_consents": earlier.get(row.name, []),
-            "opted_out": optouts.topics_by_column(optouts.parse(row.opted_out)),
-        }
-        for row in rows
-    ]
+    columns, all_terms = person.c["name", "role", "consented_at", "consented_to", "demographics", "opted_out"], []
+    for row in tx.execute(select(*columns).order_by(person.c.id)):
+        opted_out = optouts.topics_by_column(optouts.parse(row.opted_out))
+        own = {"demographics": row.demographics or {}, "earlier_consents": earlier.get(row.name, [])}
+        all_terms.append({**row._mapping, **own, "opted_out": opted_out})
+    return all_terms
 
 
 def forget(tx: Tx, person_id: int) -> None:
     """Delete what a person said about themselves, their refused texts, and of a retired one what they opted out of."""
     backends.backend_of(tx).erase_deleted(tx)
     own = select(assignment.c.id).where(assignment.c.person_id == person_id)
-    tx.execute(update(refusal).where(refusal.c.assignment_id.in_(own)).values(body=None))
-    tx.execute(update(person).where(person.c.id == person_id).values(demographics=None))
-    gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
-    tx.execute(update(person).where(gone).values(opted_out=None))
+    tx.execute(update(tables.refusal).where(tables.refusal.c.assignment_id.in_(own)).values(body=None))
+    change(tx, person_id, demographics=None)
+    is_gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
+    tx.execute(update(person).where(is_gone).values(opted_out=None))
 
 
 def renew_session_secret(tx: Tx) -> None:
@@ -221,8 +199,7 @@ def end_session(tx: Tx, person_id: int, session: str, lasts_s: float) -> None:
     """Note that a session has ended, which would be too old in `lasts_s` seconds; what is too old is forgotten."""
     tx.execute(delete(ended_session).where(ended_session.c.until < now()))
     if not is_true(tx, exists().where(ended_session.c.session == session)):
-        until = now(lasts_s / 60)
-        tx.execute(insert(ended_session).values(session=session, person_id=person_id, until=until))
+        tx.execute(insert(ended_session).values(session=session, person_id=person_id, until=now(lasts_s / 60)))
 
 
 TimeSpan = tuple[str, str]  # after the first, and not after the second
@@ -238,8 +215,8 @@ def hold_attempts(tx: Tx) -> None:
 
 def tally_attempts(tx: Tx, span: TimeSpan, place: str | None = None) -> tuple[int, str | None]:
     """Count the attempts in a span of time, from one place or in all, and find when the first of them was."""
-    params = {"after": span[0], "until": span[1]}
-    row = _TALLY.first(tx, **params) if place is None else _TALLY_OF.first(tx, **params, **{"from": place})
+    params = {"after": span[0], "until": span[1], **({} if place is None else {"from": place})}
+    row = (_TALLY if place is None else _TALLY_OF).first(tx, **params)
     return int(row.n), row.oldest
 
 

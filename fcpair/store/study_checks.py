@@ -63,10 +63,7 @@ class CheckOutcome(NamedTuple):
 
 
 def unreadable_reason(store: Store) -> str | None:
-    """Message of SQLite on a file that it cannot take for a database at all; None where it can.
-
-    Raises StudyError where the place, not the file, is at fault.
-    """
+    """Message of SQLite on a file that is no database to it, or None; raises StudyError where the place is at fault."""
     try:
         with store.read() as tx:
             backends.backend_of(tx).n_pages(tx)
@@ -84,17 +81,12 @@ def unreadable_reason(store: Store) -> str | None:
 
 
 def check_schema(tx: Tx, place: str) -> str:
-    """Raise StudyError where this is no study, or one of another schema; a damaged one is neither.
-
-    Returns the revision of the tables; empty where damage hides it.
-    """
+    """Raise StudyError where this is no study, or one of another schema, unless damaged; returns the revision."""
     revision = ""
     with suppress(DBAPIError), tx.begin_nested():
-        n_missing = len(set(metadata.tables) - set(inspect(tx).get_table_names()))
-        if n_missing > len(metadata.tables) / 2:
+        if len(set(metadata.tables) - set(inspect(tx).get_table_names())) > len(metadata.tables) / 2:
             schema.check(tx, place)
-        revision = schema.revision(tx)
-        if revision in schema.OLDER or revision > schema.HEAD:
+        if (revision := schema.revision(tx)) in schema.OLDER or revision > schema.HEAD:
             schema.check(tx, place)
     return revision
 
@@ -109,32 +101,30 @@ def tables(tx: Tx) -> CheckOutcome:
     inspector = inspect(tx)
     names, revision = set(inspector.get_table_names()), schema.revision(tx)
     faults = [] if revision == schema.HEAD else [f"the schema is `{revision}`, and should be `{schema.HEAD}`"]
+
+    def shape(kind: Any, nullable: bool | None) -> tuple[str, bool]:
+        return kind.compile(dialect=tx.dialect), bool(nullable)
+
     for table in metadata.sorted_tables:
         if table.name not in names:
             faults.append(f"the table `{table.name}` is missing")
             continue
         columns = inspector.get_columns(table.name)
-        actual = {column["name"]: _column_shape(tx, column["type"], column["nullable"]) for column in columns}
-        expected = {column.name: _column_shape(tx, column.type, column.nullable) for column in table.columns}
-        lacking = (name for name in expected if actual.get(name) != expected[name])
-        faults += [f"`{table.name}` lacks the column `{name}`, or has a different one" for name in lacking]
-        others = (name for name in actual if name not in expected)
-        faults += [f"`{table.name}` has a column `{name}` that is not fcpair's" for name in others]
+        actual = {column["name"]: shape(column["type"], column["nullable"]) for column in columns}
+        expected = {column.name: shape(column.type, column.nullable) for column in table.columns}
         with catch_warnings(action="ignore"):  # an index that damage has made into another kind counts as missing
             indexes = {index["name"] for index in inspector.get_indexes(table.name)}
+        lacking, others = (name for name in expected if actual.get(name) != expected[name]), actual.keys() - expected
+        faults += [f"`{table.name}` lacks the column `{name}`, or has a different one" for name in lacking]
+        faults += [f"`{table.name}` has a column `{name}` that is not fcpair's" for name in actual if name in others]
         faults += [f"the index `{index.name}` is missing" for index in table.indexes if index.name not in indexes]
     return CheckOutcome(len(metadata.sorted_tables), faults)
 
 
-def _column_shape(tx: Tx, kind: Any, nullable: bool | None) -> tuple[str, bool]:
-    return kind.compile(dialect=tx.dialect), bool(nullable)
-
-
 def protection(tx: Tx) -> CheckOutcome:
     """Answers and decisions are append-only, and the grid is sealed once it is made; nothing else acts on a change."""
-    backend = backends.backend_of(tx)
-    expected = backend.expected_guards([table.name for table in APPEND_ONLY], cells.sealed_ranges(tx))
-    actual = backend.actual_guards(tx)
+    names, spans = [table.name for table in APPEND_ONLY], cells.sealed_ranges(tx)
+    expected, actual = backends.backend_of(tx).guards(tx, names, spans)
     differing = (name for name, sql in expected.items() if actual.get(name) != sql)
     faults = [f"the trigger `{name}` {'is different' if name in actual else 'is missing'}" for name in differing]
     faults += [f"there is a trigger `{name}` that is not fcpair's" for name in actual if name not in expected]
@@ -142,29 +132,19 @@ def protection(tx: Tx) -> CheckOutcome:
 
 
 def references(tx: Tx) -> CheckOutcome:
-    """Whatever a row refers to is there, and what is said to be the newest judgement of an assignment is.
-
-    The pairs of the grid are held against its sides instead, which says more.
-    """
-    referring_tables, faults = (
-        [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys],
-        [],
-    )
-    for table in referring_tables:
-        for key in table.foreign_keys:
-            other = key.column.table.alias()
-            is_there = exists().where(other.c[key.column.name] == key.parent)
-            query = select(next(iter(table.primary_key))).where(key.parent.is_not(None), ~is_there)
-            to = f"refers to a row of `{key.column.table.name}` that does not exist"
-            faults += [f"row {number} of `{table.name}` {to}" for number in tx.scalars(query)]
+    """Whatever a row refers to is there, and what is said to be the newest judgement of an assignment is."""
+    # The pairs of the grid are held against its sides instead, which says more.
+    referring_tables, faults = [item for item in metadata.sorted_tables if item is not cell and item.foreign_keys], []
+    for key in (key for table in referring_tables for key in table.foreign_keys):
+        is_there = exists().where(key.column.table.alias().c[key.column.name] == key.parent)
+        query = select(next(iter(key.parent.table.primary_key))).where(key.parent.is_not(None), ~is_there)
+        to = f"refers to a row of `{key.column.table.name}` that does not exist"
+        faults += [f"row {number} of `{key.parent.table.name}` {to}" for number in tx.scalars(query)]
     each = select(judgement.c.assignment_id, func.max(judgement.c.id).label("id")).group_by(judgement.c.assignment_id)
     newest = each.subquery("newest")
-    query = (
-        select(assignment.c.id, assignment.c.judgement_id, newest.c.id)
-        .outerjoin(newest, newest.c.assignment_id == assignment.c.id)
-        .where(assignment.c.judgement_id.is_distinct_from(newest.c.id))
-        .order_by(assignment.c.id)
-    )
+    query = select(assignment.c.id, assignment.c.judgement_id, newest.c.id).order_by(assignment.c.id)
+    query = query.outerjoin(newest, newest.c.assignment_id == assignment.c.id)
+    query = query.where(assignment.c.judgement_id.is_distinct_from(newest.c.id))
     faults += [
         f"row {number} of `assignment` says that its newest judgement is {said or 'none'}, but it is {found or 'none'}"
         for number, said, found in tx.execute(query)
@@ -198,13 +178,10 @@ def chain_links(tx: Tx, of: Chain) -> CheckOutcome:
     name_pair, cell_at = grids.pair_namer(tx), (*of.says, *of.of_cell).index("cell_id")
     ends, faults = dict[int, Head](), list[str]()
     for digest, says in hash_chain.read_rows(tx, of):
-        person_id = says[of.person_at] or NOBODY
-        before = ends.get(person_id, START)
+        before, fits = ends.get(person_id := says[of.person_at] or NOBODY, START), False
         ends[person_id] = Head(before.n + 1, digest)
-        try:
+        with suppress(TypeError):  # damage can make anything of a value
             fits = hash_chain.link(before.digest, says) == digest
-        except TypeError:  # damage can make anything of a value
-            fits = False
         if not fits:
             whose = names.get(person_id, f"person {person_id}")
             faults.append(
@@ -233,17 +210,14 @@ def row_checksums(tx: Tx, *tables: Table) -> CheckOutcome:
 def receipts(tx: Tx) -> CheckOutcome:
     """Whatever was acknowledged online is there: the answer or the decision, and it is that person's."""
     answer, decision = (receipt.c.reply[name].as_integer() for name in ("judgement_id", "decision_id"))
-    has_answer = (
-        exists()
-        .where(judgement.c.id == answer, assignment.c.id == judgement.c.assignment_id)
-        .where(assignment.c.person_id == receipt.c.person_id)
-    )
+    is_own = (assignment.c.id == judgement.c.assignment_id) & (assignment.c.person_id == receipt.c.person_id)
+    has_answer = exists().where(judgement.c.id == answer, is_own)
     has_decision = exists().where(adjudication.c.id == decision, adjudication.c.person_id == receipt.c.person_id)
     faults = []
     for kind, number, is_stored in (("answer", answer, has_answer), ("decision", decision, has_decision)):
         query = select(person.c.name, number).join(person, person.c.id == receipt.c.person_id)
         lost = tx.execute(query.where(number.is_not(None), ~is_stored).order_by(number))
-        faults += [f"{kind} {row[1]} of `{row[0]}` was acknowledged and is missing" for row in lost]
+        faults += [f"{kind} {id_} of `{name}` was acknowledged and is missing" for name, id_ in lost]
     if unread := count(tx, receipt, answer.is_(None), decision.is_(None)):
         faults.append(f"{unread:,} receipts name neither an answer nor a decision")
     return CheckOutcome(count(tx, receipt), faults)
@@ -267,9 +241,8 @@ def _break_rules(tx: Tx, about: Iterable[str], *rules: tuple[str, str]) -> Check
     name_pair, faults = grids.pair_namer(tx), list[str]()
     for means, rows in rules:
         for row in tx.execute(sql(rows)).mappings():
-            pair = {"pair": name_pair(row["pair"])} if "pair" in row else {}
-            faults.append(means.format(**{**row, **pair}))
-    return CheckOutcome(sum(tx.execute(sql(f"SELECT count(*) FROM {table}")).scalar_one() for table in about), faults)
+            faults.append(means.format(**{**row, **({"pair": name_pair(row["pair"])} if "pair" in row else {})}))
+    return CheckOutcome(sum(tx.scalar(sql(f"SELECT count(*) FROM {table}")) for table in about), faults)
 
 
 def _listed(values: Iterable[str | int]) -> str:
@@ -279,16 +252,15 @@ def _listed(values: Iterable[str | int]) -> str:
 
 def checkers(tx: Tx) -> CheckOutcome:
     """Validators of a pair neither labelled nor decided it, and whoever decided it did not label it, in any round."""
+    by_hand, pairs = _listed(BY_HAND), "p.name, a.cell_id AS pair"
     checks = f"""assignment AS a JOIN person AS p ON p.id = a.person_id JOIN round AS r ON r.id = a.round_id
     WHERE r.checks IS NOT NULL AND a.status NOT IN {_listed(TAKEN_BACK)}"""
-    by_hand = _listed(BY_HAND)
     decisions = f"adjudication AS a JOIN person AS p ON p.id = a.person_id WHERE a.rule IN {by_hand}"
     labelled = """EXISTS (SELECT 1 FROM assignment AS l JOIN judgement AS j ON j.assignment_id = l.id
     JOIN round AS o ON o.id = l.round_id
     WHERE l.cell_id = a.cell_id AND l.person_id = a.person_id AND j.withdraws IS NULL AND o.checks IS NULL)"""
     decided = f"""EXISTS (SELECT 1 FROM adjudication AS d
     WHERE d.cell_id = a.cell_id AND d.person_id = a.person_id AND d.rule IN {by_hand})"""
-    pairs = "p.name, a.cell_id AS pair"
     return _break_rules(
         tx,
         (checks, decisions),
@@ -357,8 +329,7 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
         .where(grids.cell_range(tx).holds(cell.c.id))
         .where(rows.c.text_id.is_distinct_from(cell.c.row_id) | columns.c.text_id.is_distinct_from(cell.c.column_id))
     )
-    n = cells.n_cells(tx)
-    name_pair = grids.pair_namer(tx)
+    n, name_pair = cells.n_cells(tx), grids.pair_namer(tx)
     faults = [f"{name_pair(cell_id)} is not the one of its place in the grid" for cell_id in tx.scalars(misplaced)]
     n_known = 0 if keep_known else len(cells.corpus_pairs(tx)["hs_id"])
     expected = len(sides.text_ids(tx, "row", drawn=True)) * n_columns - n_known
@@ -390,11 +361,9 @@ def drawn_grid(tx: Tx, n_drawn: int, sha256: str, *, keep_known: bool) -> CheckO
 def published_grid(tx: Tx) -> CheckOutcome:
     """Each pair of a grid that came from a file is one of the two sides, and there once."""
     rows, columns = (select(side.c.text_id).where(sides.on_side(tx, axis)) for axis in ("row", "column"))
-    inside = grids.cell_range(tx).holds(cell.c.id)
-    outside = cell.c.row_id.not_in(rows) | cell.c.column_id.not_in(columns)
+    inside, name_pair = grids.cell_range(tx).holds(cell.c.id), grids.pair_namer(tx)
+    lost = select(cell.c.id).where(inside, cell.c.row_id.not_in(rows) | cell.c.column_id.not_in(columns))
     second_ids = select(func.max(cell.c.id)).where(inside).group_by(cell.c.row_id, cell.c.column_id)
-    lost = select(cell.c.id).where(inside, outside)
-    name_pair = grids.pair_namer(tx)
     faults = [
         *(f"{name_pair(cell_id)} does not belong to the sides of the grid" for cell_id in tx.scalars(lost)),
         *(f"{name_pair(cell_id)} is duplicated" for cell_id in tx.scalars(second_ids.having(func.count() > 1))),

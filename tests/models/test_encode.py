@@ -303,7 +303,7 @@ def test_what_was_encoded_is_kept_on_the_way_for_a_process_that_is_killed(
     """At each text the cache holds those before it."""
     monkeypatch.setattr(encoding, "SAVE_EVERY_S", 0.0)
     found: list[int] = []
-    encode(TEXTS, FAKE, lambda done, _: found.append(sum(len(part.keys) for part in read_parts(folder_of(FAKE)))))
+    encode(TEXTS, FAKE, lambda done, _: found.append(sum(len(keys) for _, keys, _ in read_parts(folder_of(FAKE)))))
     assert found == [0, 1, 2, 3, 4, 5]
     assert len(fake) == 1
 

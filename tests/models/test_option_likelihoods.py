@@ -48,8 +48,9 @@ def test_options_are_weighed_in_batches_as_one_by_one(t5: str, gpt2: str, causal
     assert set(found) == set(PROMPTS)
     for prompt, told in found.items():
         logs = np.array([alone(folder, prompt, option, causal=causal) for option in OPTIONS])
-        assert told.shares == pytest.approx(np.exp(logs) / np.exp(logs).sum(), rel=1e-4)
-        assert told.mass == pytest.approx(np.exp(logs).sum(), rel=1e-4)
+        shares, mass = told
+        assert shares == pytest.approx(np.exp(logs) / np.exp(logs).sum(), rel=1e-4)
+        assert mass == pytest.approx(np.exp(logs).sum(), rel=1e-4)
 
 
 def test_a_model_of_this_machine_replies_with_probabilities_and_is_asked_once(

@@ -210,7 +210,7 @@ def _fold(text: str) -> str:
 
 def _records(tx: Tx, cell_ids: list[int]) -> Iterator[tuple[Any, ...]]:
     """The number and both texts of each pair; and its labels, decision, verdict and tiers in words, once answered."""
-    located, bodies = cells.arrays_by_id(tx, cell_ids), _text_bodies(tx)
+    located, bodies = cells.cell_arrays(tx, cell_ids), _text_bodies(tx)
     evidence, standings = load_standings(tx, cell_ids)
     question, tiers = evidence.tally.question, name_tiers(standings.tiers.tolist(), _rules(tx))
     columns = evidence.tally.counts, np.where(standings.decided, evidence.final, UNDECIDED), standings.verdict

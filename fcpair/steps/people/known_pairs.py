@@ -371,7 +371,7 @@ def _give(tx: Tx, round_: Round, known_round: Round, share: Share, *, by_row: bo
     chosen = rng.choice(free_cells, n, replace=False).tolist()
     if use is Known.CONTROLS:  # places are made among what they have open
         places = assignments.open_places(tx, rounds.with_known_pairs(tx, round_), person_id)
-        located = cells.arrays_by_id(tx, chosen)
+        located = cells.cell_arrays(tx, chosen)
         row_by_cell = dict(zip(located["cell_id"].tolist(), located["hs_id"].tolist(), strict=True))
         control_rows = [row_by_cell[cell] for cell in chosen]
         order = merge_controls([place.row_id for place in places], control_rows, rng, by_row=by_row)

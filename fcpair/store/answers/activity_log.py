@@ -43,8 +43,7 @@ def newest_act_times(tx: Tx) -> dict[int, str]:
     own_decisions = select(func.max(adjudication.c.at)).where(adjudication.c.person_id == person.c.id)
     own_decisions = own_decisions.where(adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value)))
     newest = (log.correlate(person).scalar_subquery() for log in (own_answers, own_decisions))
-    rows = tx.execute(select(person.c.id, *newest))
-    return {row[0]: max(filter(None, row[1:])) for row in rows if any(row[1:])}
+    return {row[0]: max(filter(None, row[1:])) for row in tx.execute(select(person.c.id, *newest)) if any(row[1:])}
 
 
 def decisions_by_people(tx: Tx) -> list[Decision]:
@@ -93,6 +92,5 @@ def n_made(tx: Tx, figure: str) -> int:
 
 def record_made(tx: Tx, figure: str, before: int) -> bool:
     """Note that a figure was made once more; False, and nothing is noted, where somebody else has done so meanwhile."""
-    params = {"grid": grids.current_grid_id(tx), "figure": figure}
-    done = _NEXT.execute(tx, **params, before=before) if before else _FIRST.execute(tx, **params)
-    return bool(done.rowcount)
+    statement, params = (_NEXT, {"before": before}) if before else (_FIRST, {})
+    return bool(statement.execute(tx, grid=grids.current_grid_id(tx), figure=figure, **params).rowcount)

@@ -77,10 +77,10 @@ def answer_arrays(tx: Tx) -> AnswerArrays:
 def n_by_origin(tx: Tx) -> dict[str, int]:
     """Count the current answers by origin, as `judgements.n_by_origin` does, but from the answers that are kept."""
     answers = answer_arrays(tx)
-    is_left_out = np.isin(answers.round_id, rounds.uncounted_ids(tx))
-    if not (answers.current & ~is_left_out).any():
-        is_left_out = np.isin(answers.round_id, rounds.known_ids(tx))
-    counts = np.bincount(answers.origin[answers.current & ~is_left_out], minlength=len(_ORIGINS)).tolist()
+    is_meant = answers.current & ~np.isin(answers.round_id, rounds.known_ids(tx, calibrations=True))
+    if not is_meant.any():
+        is_meant = answers.current & ~np.isin(answers.round_id, rounds.known_ids(tx))
+    counts = np.bincount(answers.origin[is_meant], minlength=len(_ORIGINS)).tolist()
     return {origin: counts[at] for origin, at in sorted(_ORIGINS.items()) if counts[at]}
 
 
@@ -98,7 +98,7 @@ class _AnswerReader:
         newest = tx.execute(latest_rows.select_newest_id(judgement)).scalar_one()
         with self._lock:
             if newest > self._newest:
-                newer = _to_rows(column_chunks(tx, _query(after=self._newest)))
+                newer = _to_rows(column_chunks(tx, _JUDGEMENTS.where(judgement.c.id > self._newest)))
                 self._rows = [np.concatenate(column) for column in zip(self._rows, newer, strict=True)]
                 self._answers, self._newest = _to_answers(self._rows, newest), newest
             # Of two who read at once, one may see an older state of the study.
@@ -109,32 +109,27 @@ _READERS: WeakKeyDictionary[Engine, _AnswerReader] = WeakKeyDictionary()
 _MAKING = threading.Lock()
 
 
-def _query(after: int) -> Any:
-    """Every judgement after one of this number, oldest first, with the columns of _COLUMNS."""
-    return (
-        select(
-            judgement.c.id,
-            type_coerce(judgement.c.withdraws.is_not(None), Integer),
-            *assignment.c["person_id", "round_id"],
-            judgement.c.assignment_id,
-            assignment.c.cell_id,
-            *cell.c["row_id", "column_id"],
-            func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id"),
-            *judgement.c["seconds", "origin", "at"],
-            type_coerce(judgement.c.skipped, Integer),
-        )
-        .select_from(latest_rows.joined(latest_rows.JUDGED, cell))
-        .where(judgement.c.id > after)
-        .order_by(judgement.c.id)
+_JUDGEMENTS = (
+    select(
+        judgement.c.id,
+        type_coerce(judgement.c.withdraws.is_not(None), Integer),
+        *assignment.c["person_id", "round_id"],
+        judgement.c.assignment_id,
+        assignment.c.cell_id,
+        *cell.c["row_id", "column_id"],
+        func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id"),
+        *judgement.c["seconds", "origin", "at"],
+        type_coerce(judgement.c.skipped, Integer),
     )
-
-
-# The kinds of the columns; a float that is None is NaN.
+    .select_from(latest_rows.joined(latest_rows.JUDGED, cell))
+    .order_by(judgement.c.id)
+)
+# The kinds of its columns; a float that is None is NaN.
 _COLUMNS: tuple[DTypeLike, ...] = (np.int64, np.bool_, *[np.int64] * 7, np.float64, np.int8, _TIME, np.bool_)
 
 
 def _to_rows(chunks: Iterable[list[list[Any]]]) -> list[NDArray[Any]]:
-    """The rows of `_query` as arrays, and behind them their times, which are read once, as that takes long."""
+    """The rows of `_JUDGEMENTS` as arrays, and behind them their times, which are read once, as that takes long."""
     parts = []
     for columns in chain(chunks, [[[] for _ in _COLUMNS]]):
         columns[_ORIGIN] = [_ORIGINS[code] for code in columns[_ORIGIN]]
@@ -156,9 +151,7 @@ def _to_answers(rows: list[NDArray[Any]], newest: int) -> AnswerArrays:
 def _posix_times(at: NDArray[np.bytes_]) -> Floats:
     """The times as POSIX times; those that are written as this program does, in UTC, all at once."""
     written = at.view(np.uint8).reshape(len(at), _TIME_WIDTH)
-    is_usual = (written[:, _IS_MARK] == _USUAL_TIME[_IS_MARK]).all(axis=1)
-    times = np.empty(len(at))
+    is_usual, times = (written[:, _IS_MARK] == _USUAL_TIME[_IS_MARK]).all(axis=1), np.empty(len(at))
     times[is_usual] = at[is_usual].astype("S23").astype("datetime64[ms]").astype(np.int64) / 1000
-    others = (datetime.fromisoformat(one.decode()).timestamp() for one in at[~is_usual].tolist())
-    times[~is_usual] = np.fromiter(others, np.float64)
+    times[~is_usual] = [datetime.fromisoformat(time.decode()).timestamp() for time in at[~is_usual].tolist()]
     return times

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, case, func, select
 
 from fcpair.records import Role, Round
 from fcpair.store.answers import judgements
@@ -25,7 +25,6 @@ from fcpair.store.database.tables import answer, assignment, cell, judgement, pe
 
 
 def _written(of: Round, *columns: ColumnElement[Any]) -> Select[Any]:
-    """The texts of the current answers of a round, with whoever wrote them."""
     query = select(*columns).select_from(latest_rows.joined(latest_rows.ANSWERED, answer, person))
     return query.join(text, text.c.id == answer.c.text_id).where(rounds.in_round(of))
 
@@ -38,10 +37,7 @@ def texts_written(tx: Tx, in_round: Round) -> list[int]:
 
 
 def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
-    """Find who of these people ever wrote the row or column of these cells, or the very same words: `(n, 2)` numbers.
-
-    What was superseded or withdrawn counts, too. Where no side of the grid is written by people, nothing is asked.
-    """
+    """Find who of these people ever wrote the row or column of these cells, or the same words: `(n, 2)` numbers."""
     same_text, rows = text.alias("own"), set[tuple[int, int]]()
     for kind, text_id in zip(grids.side_kinds(tx), cell.c["row_id", "column_id"], strict=True):
         if kind == rounds.WRITTEN:
@@ -94,9 +90,7 @@ def authored_texts(tx: Tx, in_round: Round) -> dict[int, AuthoredText]:
 
 
 def cells_answered_before(tx: Tx, of: Round) -> set[int]:
-    """The cells that have a current answer in the round on which this one rests, which is a text where it edits, but
-    for a model's replies: somebody may write one in place of an empty one.
-    """
+    """The cells with a current answer in the round on which this rests; if it edits, with a text or of a model."""
     earlier = rounds.by_name(tx, of.options.rests_on)
     needs_text = of.options.edits_round and earlier.role is not Role.MODEL
     return set(authored_texts(tx, earlier) if needs_text else judgements.answered_cells(tx, earlier))
@@ -127,25 +121,25 @@ def origins_of(tx: Tx, text_ids: Sequence[int], edited: EditedSources | None = N
     edited = _edited_sources(tx) if edited is None else edited
     before, column = text.alias("before"), text.alias("column")
     question = (before.c.body.label("answered"), before.c.meta)
-    who_and_where = (*assignment.c["cell_id", "round_id"], *person.c["name", "role"])
+    who_and_where = (*assignment.c["cell_id", "round_id"], _SOURCE)
     answers = latest_rows.joined(latest_rows.ANSWERED, answer, person, cell).join(text, text.c.id == answer.c.text_id)
     answers = answers.join(column, column.c.id == cell.c.column_id).outerjoin(before, before.c.id == text.c.answers_id)
     query = select(answer.c.text_id, *who_and_where, column.c.body, *question).select_from(answers)
     rows_by_text: dict[int, list[TextOrigin]] = {}
     for row in tx.execute(query.where(answer.c.text_id.in_(as_subquery(text_ids))).order_by(judgement.c.id)):
-        source = edited.get(row.round_id, {}).get(row.cell_id) or _source_name(row.name, row.role)
+        source = edited.get(row.round_id, {}).get(row.cell_id) or row.source
         origin = TextOrigin(row.answered or "", row.body, source, row.meta or {})
         rows_by_text.setdefault(row.text_id, []).append(origin)
-    origins = {}
-    for text_id, of_text in rows_by_text.items():
-        names = "; ".join(dict.fromkeys(author.written_as for author in of_text))
-        sources = "; ".join(dict.fromkeys(author.source for author in of_text))
-        origins[text_id] = of_text[0]._replace(written_as=names, source=sources)
-    return origins
+    return {
+        text_id: of_text[0]._replace(
+            written_as="; ".join(dict.fromkeys(origin.written_as for origin in of_text)),
+            source="; ".join(dict.fromkeys(origin.source for origin in of_text)),
+        )
+        for text_id, of_text in rows_by_text.items()
+    }
 
 
-def _source_name(name: str, role: str) -> str:
-    return name if role == Role.MODEL.value else "people"
+_SOURCE = case((person.c.role == Role.MODEL.value, person.c.name), else_="people").label("source")
 
 
 def _edited_sources(tx: Tx) -> EditedSources:
@@ -157,11 +151,10 @@ def _edited_sources(tx: Tx) -> EditedSources:
                 sources[round_.id] = sources_of_rows(tx, sources)
             elif round_.options.edits in rounds_by_name:
                 edited_round = rounds_by_name[round_.options.edits]
-                query = select(assignment.c.cell_id, *person.c["name", "role"]).order_by(judgement.c.id)
+                query = select(assignment.c.cell_id, _SOURCE).order_by(judgement.c.id)
                 query = query.select_from(latest_rows.joined(latest_rows.ANSWERED, person))
                 rows = tx.execute(query.where(rounds.in_round(edited_round), judgement.c.answer_id.is_not(None)))
-                written = {row.cell_id: _source_name(row.name, row.role) for row in rows}
-                sources[round_.id] = written | sources.get(edited_round.id, {})
+                sources[round_.id] = {row.cell_id: row.source for row in rows} | sources.get(edited_round.id, {})
     return sources
 
 
@@ -170,5 +163,5 @@ def sources_of_rows(tx: Tx, edited: EditedSources | None = None) -> dict[int, st
     query = select(cell.c.id, text.c.id.label("text_id"), text.c.meta).join(text, text.c.id == cell.c.row_id)
     rows = tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id))).all()
     origins = origins_of(tx, sorted({row.text_id for row in rows}), edited)
-    sources = (origins[row.text_id].source if row.text_id in origins else row.meta.get("source") for row in rows)
-    return {row.id: source for row, source in zip(rows, sources, strict=True) if source}
+    sources = {row.id: (origins.get(row.text_id), row.meta.get("source")) for row in rows}
+    return {id_: source for id_, (origin, noted) in sources.items() if (source := origin.source if origin else noted)}

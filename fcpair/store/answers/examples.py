@@ -13,17 +13,7 @@ from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import latest_rows
 from fcpair.store.database.statements import insert_rows
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import (
-    answer,
-    assignment,
-    cell,
-    example,
-    example_review,
-    judgement,
-    round_,
-    side,
-    text,
-)
+from fcpair.store.database.tables import answer, cell, example, example_review, judgement, round_, side, text
 
 Key = tuple[int, int, int]  # the row, the HS and the CN of an example, by the ids of their texts
 
@@ -37,8 +27,7 @@ class WrittenText(NamedTuple):
 
 
 def _texts_on_cells(source: Round, *columns: ColumnElement[Any]) -> Select[Any]:
-    """The texts that were ever written in a round, with the rows of their cells, by cell."""
-    query = select(cell.c.row_id, answer.c.text_id, *columns).order_by(assignment.c.cell_id, judgement.c.id)
+    query = select(cell.c.row_id, answer.c.text_id, *columns).order_by(cell.c.id, judgement.c.id)
     query = query.select_from(latest_rows.joined(latest_rows.JUDGED, answer, cell))
     return query.where(rounds.in_round(source), answer.c.text_id.is_not(None))
 
@@ -53,8 +42,8 @@ def current_texts(tx: Tx, source: Round) -> list[WrittenText]:
 
 
 def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float]]) -> int:
-    """Put examples (with their ranks from 1 and scores) in place of those that a round has; what was said of one that
-    it had already is said of it still. Returns of how many that is so.
+    """Replace the examples of a round (ranks from 1, scores); what was said of those that stay is kept. Returns their
+    number.
     """
     reviewed = (
         select(*example.c["row_id", "hs_id", "cn_id"], *example_review.c["person_id", "used", "at"])
@@ -66,15 +55,13 @@ def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float
     for row in tx.execute(reviewed):
         reviews.setdefault(tuple(row[:3]), []).append({"person_id": row[3], "used": row[4], "at": row[5]})
     _clear(tx, example.c.round_id == of.id)
-    rows = (
-        {"round_id": of.id, "row_id": row_id, "hs_id": hs_id, "cn_id": cn_id, "rank": rank, "score": score}
-        for (row_id, hs_id, cn_id), rank, score in examples
-    )
+    names = ("round_id", "row_id", "hs_id", "cn_id", "rank", "score")
+    rows = (dict(zip(names, (of.id, *key, rank, score), strict=True)) for key, rank, score in examples)
     insert_rows(tx, example, rows)
     query = select(*example.c["id", "row_id", "hs_id", "cn_id"]).where(example.c.round_id == of.id)
     ids = {tuple(row[1:]): row.id for row in tx.execute(query)}
     kept = [(ids[key], before) for key, before in reviews.items() if key in ids]
-    insert_rows(tx, example_review, ({**one, "example_id": number} for number, before in kept for one in before))
+    insert_rows(tx, example_review, ({**said, "example_id": number} for number, before in kept for said in before))
     return len(kept)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
+from sqlalchemy import ColumnElement, Select, Subquery, bindparam, case, exists, func, null, select, update
 
 from fcpair.lazy import NDArray, np, pd
-from fcpair.records import Origin, Round, Verdict
-from fcpair.store.assignment import assignments, rounds
+from fcpair.records import Origin, Round, Status, Verdict
+from fcpair.store.assignment import rounds
 from fcpair.store.database import hash_chain, latest_rows
-from fcpair.store.database.statements import as_subquery, count, frame, integer_arrays, is_true, records
+from fcpair.store.database.statements import Ids, among, as_subquery, count, frame, integer_arrays, is_true, records
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
@@ -31,11 +31,8 @@ def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
         of_round = rows["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
         own_codes = rows["own_code"] if "own_code" in rows.columns else rows["code"]
         codes = own_codes.where(own_codes.notna(), rows["code"]).astype("Int64")
-        answer_ids = {
-            (round_id, code): at
-            for round_id in of_round.dropna().unique()
-            for code, at in rounds.answer_ids(tx, int(round_id)).items()
-        }
+        ids_by_round = {round_id: rounds.answer_ids(tx, int(round_id)) for round_id in of_round.dropna().unique()}
+        answer_ids = {(round_id, code): at for round_id, ids in ids_by_round.items() for code, at in ids.items()}
         keys = pd.MultiIndex.from_arrays([of_round, codes])
         rows["answer_id"] = keys.map(answer_ids).to_series(index=rows.index).astype("Int64")
     rows = rows.drop(columns=["code", "own_code"], errors="ignore")
@@ -43,10 +40,32 @@ def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
     _add(tx, records(rows))
 
 
+# What became of assignments, and which judgement is their newest, by the judgements after one.
+_added_judgement = judgement.alias("added")
+# By a sum, so that no index is followed: it would read every judgement there is.
+_NEWEST_ADDED = (
+    select(func.max(_added_judgement.c.id))
+    .where(_added_judgement.c.id > bindparam("before"))
+    .group_by(_added_judgement.c.assignment_id + latest_rows.NOTHING)
+)
+_RECORD_JUDGEMENTS = (
+    update(assignment)
+    .where(assignment.c.id == judgement.c.assignment_id, judgement.c.id.in_(_NEWEST_ADDED))
+    .values(
+        judgement_id=judgement.c.id,
+        status=case(
+            (judgement.c.withdraws.is_not(None), assignment.c.status),  # whoever takes it back says what becomes of it
+            (judgement.c.skipped, Status.SKIPPED.value),
+            else_=Status.DONE.value,
+        ),
+    )
+)
+
+
 def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
     before = newest_judgement(tx)
     hash_chain.add(tx, hash_chain.ANSWERS, rows)
-    assignments.record_judgements(tx, before)
+    tx.execute(_RECORD_JUDGEMENTS, {"before": before})
 
 
 def _select_answers(of: Round, *columns: str) -> Select[Any]:
@@ -79,22 +98,15 @@ def _select_answers(of: Round, *columns: str) -> Select[Any]:
 
 
 def current_labels(
-    tx: Tx,
-    *columns: str,
-    cell_ids: Iterable[int] | None = None,
-    person_ids: Iterable[int] | None = None,
-    of: Round | None = None,
+    tx: Tx, *columns: str, cell_ids: Ids = None, person_ids: Ids = None, of: Round | None = None
 ) -> pd.DataFrame:
-    """Each annotator's current label `of` a round, or of the one that counts, skips left out, by pair and annotator.
-
-    Columns as named: `id`, `assignment_id`, `cell_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `answer_id`,
-    `value` (JSON), `note`, `seconds`, `origin`, `at`.
+    """Each annotator's current label `of` a round, or of the one that counts, skips left out, by pair and annotator:
+    columns as named, of `id`, `assignment_id`, `cell_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`,
+    `answer_id`, `value` (JSON), `note`, `seconds`, `origin`, `at`.
     """
     read = tuple("person_id" if name == "annotator" else name for name in columns)
     query = _select_labels(tx, *dict.fromkeys(read), cell_ids=cell_ids, of=of)
-    if person_ids is not None:
-        query = query.where(assignment.c.person_id.in_(list(person_ids)))
-    labels = frame(tx, query)
+    labels = frame(tx, query.where(among(assignment.c.person_id, person_ids)))
     if "annotator" not in columns:
         return labels
 
@@ -105,45 +117,39 @@ def current_labels(
     return labels.assign(annotator=names.take(place).set_axis(labels.index))[list(columns)]
 
 
-def label_arrays(
-    tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None, of: Round | None = None
-) -> dict[str, NDArray[np.int64]]:
+def label_arrays(tx: Tx, *columns: str, cell_ids: Ids = None, of: Round | None = None) -> dict[str, NDArray[np.int64]]:
     """The same as arrays, of those columns that are whole numbers."""
     return integer_arrays(tx, _select_labels(tx, *columns, cell_ids=cell_ids, of=of))
 
 
-def _select_labels(tx: Tx, *columns: str, cell_ids: Iterable[int] | None, of: Round | None) -> Select[Any]:
-    query = _select_answers(of or rounds.primary(tx), *columns).where(~judgement.c.skipped)
-    return query if cell_ids is None else query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
+def _select_labels(tx: Tx, *columns: str, cell_ids: Ids, of: Round | None) -> Select[Any]:
+    query = _select_answers(of or rounds.primary(tx), *columns)
+    return query.where(~judgement.c.skipped, among(assignment.c.cell_id, cell_ids))
 
 
 def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
-    """Each validator's current verdict on each pair, if it is about the label that the pair has now; skips left out.
-
-    Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
+    """Each validator's current verdict on each pair, if it is about the label that the pair has now, skips left out:
+    columns as named, or `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
     columns = columns or ("assignment_id", "cell_id", "person_id", "code", "origin")
     return frame(tx, _current_verdicts_query(tx, *columns))
 
 
-def _current_verdicts_query(tx: Tx, *columns: str) -> Select[Any]:
-    query = _select_answers(rounds.validation(tx), *columns).join(adjudication, latest_rows.DECIDED)
-    return query.where(~judgement.c.skipped, IS_CURRENT)
+def _current_verdicts_query(tx: Tx, *columns: str, cell_ids: Ids = None) -> Select[Any]:
+    query = _select_labels(tx, *columns, cell_ids=cell_ids, of=rounds.validation(tx))
+    return query.join(adjudication, latest_rows.DECIDED).where(IS_CURRENT)
 
 
-def verdict_arrays(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
+def verdict_arrays(tx: Tx, cell_ids: Ids = None) -> dict[str, NDArray[np.int64]]:
     """The cell (`cell_id`) and the `code` of each of `current_verdicts`, or of those on some pairs, as arrays."""
-    query = _current_verdicts_query(tx, "cell_id", "code")
-    if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
-    return integer_arrays(tx, query)
+    return integer_arrays(tx, _current_verdicts_query(tx, "cell_id", "code", cell_ids=cell_ids))
 
 
 def _counted_verdicts(tx: Tx) -> Subquery:
     """Each validator's current verdict: `cell_id`, `code`, and `counts`, 1 if it is about the label of now, else 0."""
-    query = _select_answers(rounds.validation(tx), "cell_id", "code").outerjoin(adjudication, latest_rows.DECIDED)
+    query = _select_labels(tx, "cell_id", "code", cell_ids=None, of=rounds.validation(tx))
     counts = case((IS_CURRENT, 1), else_=0).label("counts")
-    return query.add_columns(counts).where(~judgement.c.skipped).order_by(None).subquery()
+    return query.outerjoin(adjudication, latest_rows.DECIDED).add_columns(counts).order_by(None).subquery()
 
 
 def lost_verdicts(tx: Tx) -> list[int]:
@@ -158,16 +164,14 @@ def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
     verdicts = _counted_verdicts(tx)
     agree = func.sum(case((verdicts.c.code == int(Verdict.AGREE), verdicts.c.counts), else_=0))
     disagree = func.sum(verdicts.c.counts) - agree
-    of_pair = select(agree.label("agree"), disagree.label("disagree")).group_by(verdicts.c.cell_id)
-    balance = of_pair.subquery().c
+    balance = select(agree.label("agree"), disagree.label("disagree")).group_by(verdicts.c.cell_id).subquery().c
     return {(int(row[0]), int(row[1])): row[2] for row in tx.execute(select(*balance, func.count()).group_by(*balance))}
 
 
 def current_answers(tx: Tx, of: Round, *columns: str, in_order: bool = True) -> pd.DataFrame:
-    """Each person's current answer of a round, skips included, by pair and person or in no order.
-
-    Columns as named: those of `current_labels` (of a skip, `code`, `answer_id` and `value` are missing), `skipped`,
-    `own_code` (of a blind verdict) and `has_note` (0 or 1).
+    """Each person's current answer of a round, skips included, by pair and person or in no order: columns of
+    `current_labels` (of a skip, `code`, `answer_id` and `value` are missing), `skipped`, `own_code` (of a blind
+    verdict) and `has_note` (0 or 1).
     """
     query = _select_answers(of, *columns)
     answers = frame(tx, query if in_order else query.order_by(None))
@@ -181,8 +185,7 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     # A blind answer amounts to the verdict on what had been decided, as it was then.
     seen = SEEN_DECISION.c.id == judgement.c.adjudication_id
     decided_code = select(rounds.code_of(SEEN_DECISION)).where(seen).correlate(judgement).scalar_subquery()
-    agrees = rounds.code_of(judgement) == decided_code
-    verdict = case((agrees, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
+    verdict = case((rounds.code_of(judgement) == decided_code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     of_answer = select(round_.c.blind).join(answer, answer.c.round_id == round_.c.id)
     was_blind = of_answer.where(answer.c.id == judgement.c.answer_id).correlate(judgement).scalar_subquery()
     code = case((was_blind, verdict), else_=rounds.code_of(judgement)).label("code")
@@ -208,18 +211,18 @@ def n_judgements(tx: Tx, of: Round | None = None) -> int:
 
 def n_by_people(tx: Tx) -> int:
     """Count the current judgements of every round that people gave, skips included."""
-    made_up = (Origin.SIMULATED.value, Origin.GENERATED.value)
-    return sum(n for origin, n in n_by_origin_of_all(tx).items() if origin not in made_up)
+    return sum(n for origin, n in n_by_origin_of_all(tx).items() if origin not in (Origin.SIMULATED, Origin.GENERATED))
 
 
 def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:
-    """Count the current judgements by origin: of one round, or of those that figures rest on, which are all but those
-    of known pairs, and those of calibrations only as long as there are no others.
+    """Count the current judgements by origin: of a round, or of all but known pairs and, if there are others,
+    calibrations.
     """
     if of is not None:
         return n_by_origin_of_all(tx, rounds.in_round(of))
-    counts = n_by_origin_of_all(tx, assignment.c.round_id.not_in(rounds.uncounted_ids(tx)))
-    return counts or n_by_origin_of_all(tx, assignment.c.round_id.not_in(rounds.known_ids(tx)))
+    ids = (rounds.known_ids(tx, calibrations=calibrations) for calibrations in (True, False))
+    counts = (n_by_origin_of_all(tx, assignment.c.round_id.not_in(left_out)) for left_out in ids)
+    return next(counts) or next(counts)
 
 
 def n_by_origin_of_all(tx: Tx, *is_meant: ColumnElement[bool]) -> dict[str, int]:
@@ -279,7 +282,6 @@ def newest_judgement(tx: Tx) -> int:
 
 def cells_to_discuss(tx: Tx, again: Round, person_id: int | None = None) -> list[int]:
     """The cells that people answer once more after a discussion, or one of them does, in the order of their shards."""
-    query = select(assignment.c.cell_id).where(rounds.in_round(again))
-    if person_id is not None:
-        query = query.where(assignment.c.person_id == person_id)
+    own = among(assignment.c.person_id, None if person_id is None else [person_id])
+    query = select(assignment.c.cell_id).where(rounds.in_round(again), own)
     return list(tx.scalars(query.group_by(assignment.c.cell_id).order_by(func.min(assignment.c.position))))

@@ -26,11 +26,8 @@ _SINCE = PreparedStatement(
     .where(rounds.ROUND_PARAM, judgement.c.id > bindparam("after"))
     .order_by(judgement.c.id)
 )
-_OWN = PreparedStatement(
-    _WRITTEN.where(assignment.c.person_id == bindparam("person"), assignment.c.id != bindparam("besides"))
-    .group_by(text.c.body)
-    .order_by(func.min(judgement.c.id))
-)
+_is_own = (assignment.c.person_id == bindparam("person")) & (assignment.c.id != bindparam("besides"))
+_OWN = PreparedStatement(_WRITTEN.where(_is_own).group_by(text.c.body).order_by(func.min(judgement.c.id)))
 
 
 def texts_since(tx: Tx, of: Round, after: int) -> list[tuple[int, int, str | None]]:
@@ -55,8 +52,8 @@ def add(tx: Tx, assignment_id: int, remarks: Sequence[Remark], body: str) -> Non
     keeps_refused = select(person.c.keeps_refused).join(assignment, assignment.c.person_id == person.c.id)
     stored_body = body if tx.scalar(keeps_refused.where(assignment.c.id == assignment_id)) else None
     same = {"assignment_id": assignment_id, "body": stored_body, "at": now()}
-    rows = ({**same, "rule": remark.rule, "version": remark.version, "score": remark.score} for remark in remarks)
-    insert_rows(tx, refusal, rows)
+    names = ("rule", "version", "score")
+    insert_rows(tx, refusal, ({**same, **{name: getattr(remark, name) for name in names}} for remark in remarks))
 
 
 def table(tx: Tx, of: Round) -> pd.DataFrame:

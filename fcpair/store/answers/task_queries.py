@@ -23,21 +23,10 @@ from fcpair.records import Known, Origin, Round, Status, Visitor
 from fcpair.store import people
 from fcpair.store.answers.judgements import IS_CURRENT, SEEN_DECISION
 from fcpair.store.assignment import rounds
-from fcpair.store.database import backends, hash_chain, latest_rows
+from fcpair.store.database import backends, hash_chain, latest_rows, tables
 from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, count, param_subquery
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import (
-    adjudication,
-    answer,
-    assignment,
-    cell,
-    judgement,
-    person,
-    receipt,
-    round_,
-    setting,
-    text,
-)
+from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, receipt, round_, text
 from fcpair.store.disputes import has_open_label
 
 _row, _column, _answered = (text.alias(name) for name in ("row", "column", "answered"))
@@ -54,11 +43,8 @@ _SHOWN = (
 # What has no label at present, because its decision was taken back, waits until it has one again; and so does what
 # somebody has still to label.
 _CHECKABLE = adjudication.c.answer_id.is_not(None) & ~has_open_label(assignment.c.cell_id)
-_STANDING = (
-    adjudication.c.id.label("decision_id"),
-    rounds.code_of(adjudication).label("decided"),
-    rounds.value_of(adjudication).label("decided_value"),
-)
+_code, _value = rounds.code_of(adjudication), rounds.value_of(adjudication)
+_STANDING = (adjudication.c.id.label("decision_id"), _code.label("decided"), _value.label("decided_value"))
 _earlier, _first = assignment.alias("earlier"), round_.alias("first")
 _HAS_ITS_FIRST = (
     exists()
@@ -76,9 +62,6 @@ _ROWS = (
 
 @cache
 def _open_queries(*, checks: bool, rests: bool, by_row: bool) -> tuple[PreparedStatement, PreparedStatement]:
-    """Prepare the queries for the next cells that a person has open and can be shown now, a row's together if `by_row`,
-    and for how many these are.
-    """
     n = select(func.count().label("n")).select_from(latest_rows.joined(assignment, round_))
     n = n.where(assignment.c.person_id == bindparam("person"))
     open_ = (assignment.c.round_id == bindparam("round")) & (assignment.c.status == Status.OPEN.value)
@@ -95,8 +78,8 @@ def _open_queries(*, checks: bool, rests: bool, by_row: bool) -> tuple[PreparedS
 
 
 def _queries_of(of: Round) -> tuple[PreparedStatement, PreparedStatement]:
-    checks, rests = of.checks is not None, bool(of.options.rests_on)
-    return _open_queries(checks=checks, rests=rests, by_row=of.options.shows_whole_rows)
+    by_row = of.options.shows_whole_rows
+    return _open_queries(checks=of.checks is not None, rests=bool(of.options.rests_on), by_row=by_row)
 
 
 def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
@@ -117,8 +100,8 @@ def n_open(tx: Tx, person_id: int, of: Round) -> int:
 
 _ORIGINAL = PreparedStatement(
     select(text.c.body, text.c.language)
-    .join(answer, answer.c.text_id == text.c.id)
-    .join(judgement, judgement.c.answer_id == answer.c.id)
+    .join(tables.answer, tables.answer.c.text_id == text.c.id)
+    .join(judgement, judgement.c.answer_id == tables.answer.c.id)
     .join(assignment, latest_rows.NEWEST)
     .join(round_, round_.c.id == assignment.c.round_id)
     .where(assignment.c.cell_id == bindparam("cell"))
@@ -135,19 +118,17 @@ def original_text(tx: Tx, of: Round, cell_id: int) -> Any:
 
 def row_metadata(tx: Tx, cell_id: int) -> dict[str, Any]:
     """The metadata of the text of a cell's row."""
-    query = select(text.c.meta).join(cell, cell.c.row_id == text.c.id).where(cell.c.id == cell_id)
-    return dict(tx.execute(query).scalar_one())
+    query = select(text.c.meta).join(cell, cell.c.row_id == text.c.id)
+    return dict(tx.execute(query.where(cell.c.id == cell_id)).scalar_one())
 
 
 def answered_tasks(
     tx: Tx, person_id: int, round_ids: Sequence[int], before: int | None, n: int, spared: Collection[int] = ()
 ) -> list[dict[str, Any]]:
-    """The cells that a person has answered in these rounds, the latest first, as `open_tasks` has them and `round_id`,
-    `value` (their answer; None: skipped), `note`, `outdated`: a verdict on another label than the cell has now.
-    `spared` are cells that are left out.
-
-    They come by their first answer, so that changing one does not move it; `before` is an assignment: those that were
-    answered before it. What was given to somebody else after a skip comes too, as long as they have not answered it.
+    """The cells that a person has answered in these rounds, but for those `spared`, by their first answer, the latest
+    first, as `open_tasks` has them and `round_id`, `value` (their answer; None: skipped), `note`, `outdated` (a verdict
+    on another label than the cell has now); those before the assignment `before`. What was given to somebody else after
+    a skip comes too, as long as they have not answered it.
     """
     later = assignment.alias("later")  # somebody else has answered in its place, or passed it on in their turn
     is_taken_over = exists().where(later.c.replaces == assignment.c.id, later.c.status != Status.OPEN.value)
@@ -167,19 +148,17 @@ def answered_tasks(
         .outerjoin(adjudication, latest_rows.DECIDED)
         .outerjoin(SEEN_DECISION, SEEN_DECISION.c.id == judgement.c.adjudication_id)
         .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~is_taken_over.correlate(assignment))
-        .where(~checks | _CHECKABLE)
+        .where(~checks | _CHECKABLE, assignment.c.cell_id.not_in(as_subquery(sorted(spared))))
         .order_by(first_answers.c.first.desc())
         .limit(n)
     )
-    if spared:
-        query = query.where(assignment.c.cell_id.not_in(as_subquery(sorted(spared))))
     if before is not None:
         first = select(first_answers.c.first).where(first_answers.c.assignment_id == before).scalar_subquery()
         query = query.where(first_answers.c.first < first)
     return [dict(row._mapping) for row in tx.execute(query, {"person": person_id})]
 
 
-_IS_OPEN = (setting.c.key == f"{Assign.stage}.open") & (as_type(setting.c.value, String) == "true")
+_IS_OPEN = (tables.setting.c.key == f"{Assign.stage}.open") & (as_type(tables.setting.c.value, String) == "true")
 _WHO = (
     person.c.role.label("role_now"),
     person.c.token_hash.label("key_now"),
@@ -196,8 +175,8 @@ _STATE = PreparedStatement(
 
 
 def visitor_state(tx: Tx, visitor: Visitor) -> Any:
-    """State that may have changed since somebody last asked: the `newest_round`, as rounds never change; whether any
-    grid `deals_openly`; and `role_now`, `key_now`, `secret_now` and `is_gone`, by which they may still come in or not.
+    """State that may have changed since somebody asked: the `newest_round`, whether any grid `deals_openly`, and
+    `role_now`, `key_now`, `secret_now` and `is_gone`, by which they may still come in or not.
     """
     return _STATE.first(tx, person=visitor.id, session=visitor.remembered)
 
@@ -206,10 +185,8 @@ _CELLS = PreparedStatement(select(assignment.c.cell_id).where(assignment.c.id.in
 
 
 def hold_people(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int] = ()) -> None:
-    """Let nobody else answer for these people, or answer or decide the cells of these assignments, until the end of
-    the transaction; before anything of it is looked at, where others may write at the same time.
-
-    Where answers are to be given, nobody else numbers rows either.
+    """Let nobody else answer for these people, or answer or decide the cells of these assignments, until the end of the
+    transaction, before anything of it is looked at; where answers are to be given, nobody else numbers rows either.
     """
     backend = backends.backend_of(tx)
     backend.hold_rows(tx, person, person_ids)
@@ -220,9 +197,8 @@ def hold_people(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int]
 
 def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
     """The same for one who decides about a cell."""
-    backend = backends.backend_of(tx)
-    backend.hold_rows(tx, person, [person_id])
-    backend.hold_rows(tx, cell, [cell_id])
+    for table, number in ((person, person_id), (cell, cell_id)):
+        backends.backend_of(tx).hold_rows(tx, table, [number])
 
 
 _qualification, _qualifying = round_.alias("qualification"), assignment.alias("qualifying")
@@ -241,7 +217,9 @@ _IS_QUALIFYING = exists().where(
     _qualifying.c.round_id == _QUALIFICATION,
     _qualifying.c.status == Status.OPEN.value,
 )
-_HAS_POLICY = exists().where(setting.c.grid_id == round_.c.grid_id, setting.c.key.startswith(f"{Adjudicate.stage}."))
+_HAS_POLICY = exists().where(
+    tables.setting.c.grid_id == round_.c.grid_id, tables.setting.c.key.startswith(f"{Adjudicate.stage}.")
+)
 _FIND_ASSIGNMENT = PreparedStatement(
     hash_chain.with_place(
         select(
@@ -268,15 +246,12 @@ _FIND_ASSIGNMENT = PreparedStatement(
 
 
 def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
-    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`,
-    `form`, `counts` and `checks`, the standing `decision_id` and `decided`, the newest `guideline_version`, whether a
-    policy decides by answers to it, or would if its control pairs counted (`may_decide`), the options `known` and
-    `calibrates` of its round (None where they are not set), the `qualification` for it (a round's id, None where it
-    needs none), of which the visitor has something open or not (`is_qualifying`), where it checks, whether somebody has
-    still to label the pair (`still_labelled`), what `hash_chain.add_answer` has to know, and of the visitor what
-    `visitor_state` has.
-
-    None where the visitor has none of this number in their role.
+    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`, `form`,
+    `counts`, `checks` and the options `known` and `calibrates`, the standing `decision_id` and `decided`, the newest
+    `guideline_version`, whether a policy decides by answers to it, or would if its control pairs counted
+    (`may_decide`), the id of the round of its `qualification`, of which the visitor has something open or not
+    (`is_qualifying`), if somebody has still to label what it checks (`still_labelled`), what `hash_chain.add_answer`
+    has to know, and what `visitor_state` has. None where the visitor has none of this number in their role.
     """
     visitor_params = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}
     return _FIND_ASSIGNMENT.first(tx, one=assignment_id, **visitor_params)
@@ -284,8 +259,8 @@ def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
 
 def own_among(tx: Tx, person_id: int, assignment_ids: Sequence[int]) -> list[int]:
     """Those of these assignments that are a person's."""
-    ids = assignment.c.id.in_(as_subquery(assignment_ids))
-    return list(tx.scalars(select(assignment.c.id).where(assignment.c.person_id == person_id, ids)))
+    is_asked = assignment.c.id.in_(as_subquery(assignment_ids))
+    return list(tx.scalars(select(assignment.c.id).where(assignment.c.person_id == person_id, is_asked)))
 
 
 _SET_STATUS = PreparedStatement(
@@ -296,22 +271,15 @@ _SET_STATUS = PreparedStatement(
 
 
 def add_judgement(tx: Tx, assignment_row: Any, row: dict[str, Any], status: Status) -> int:
-    """Add one answer, with what became of its assignment, as `find_assignment` has it; returns its number.
-
-    `row` has those columns of a judgement that an answer online can have.
-    """
-    at = now()
-    online = {"origin": Origin.ONLINE.value, "run_id": None, "withdraws": None}
-    added = hash_chain.add_answer(tx, {"assignment_id": assignment_row.id, **row, **online, "at": at}, assignment_row)
+    """Add one answer, `row`, with what became of its assignment, as `find_assignment` has it; returns its number."""
+    online = {"origin": Origin.ONLINE.value, "run_id": None, "withdraws": None, "at": (at := now())}
+    added = hash_chain.add_answer(tx, {"assignment_id": assignment_row.id, **row, **online}, assignment_row)
     _SET_STATUS.execute(tx, one=assignment_row.id, new=status.value, at=at, newest=added)
     return added
 
 
-_FIND_RECEIPT = PreparedStatement(
-    select(*receipt.c["digest", "reply"]).where(
-        receipt.c.person_id == bindparam("person"), receipt.c.request_id == bindparam("request")
-    )
-)
+_is_asked = (receipt.c.person_id == bindparam("person")) & (receipt.c.request_id == bindparam("request"))
+_FIND_RECEIPT = PreparedStatement(select(*receipt.c["digest", "reply"]).where(_is_asked))
 _NEXT_RECEIPT = select(func.coalesce(func.max(receipt.c.number), 0) + 1).scalar_subquery()
 _ADD_RECEIPT = PreparedStatement(
     insert(receipt).values(number=_NEXT_RECEIPT), ("person_id", "request_id", "digest", "reply", "at")
@@ -321,10 +289,7 @@ _ADD_RECEIPT = PreparedStatement(
 def perform_once(
     tx: Tx, person_id: int, request_id: str, content: Mapping[str, Any], act: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Do `act` and keep its reply, unless this person's request was done already: then give that reply again.
-
-    Raises ConflictError where the request was about another `content`.
-    """
+    """Do `act` and keep its reply, or give that of the same request; raises ConflictError for another `content`."""
     digest = sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     if done := _FIND_RECEIPT.first(tx, person=person_id, request=request_id):
         if done.digest != digest:

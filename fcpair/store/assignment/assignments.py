@@ -4,38 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Subquery,
-    bindparam,
-    case,
-    delete,
-    func,
-    literal_column,
-    or_,
-    select,
-    union_all,
-    update,
-)
+from sqlalchemy import ColumnElement, Subquery, bindparam, case, delete, func, literal_column, or_, select, update
 
 from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.cells import BODIES, TEXT_IDS, join_texts
 from fcpair.store.corpus.grids import cell_range, current_grid_id
-from fcpair.store.database import latest_rows
-from fcpair.store.database.statements import (
-    PreparedStatement,
-    as_param,
-    as_subquery,
-    count,
-    frame,
-    insert_rows,
-    param_subquery,
-    records,
-)
+from fcpair.store.database import latest_rows, statements
+from fcpair.store.database.statements import PreparedStatement, among, as_param, as_subquery, frame
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, cell, judgement, person, round_, slot
 
@@ -49,10 +29,10 @@ _PAIR_AND_PERSON = assignment.c["cell_id", "person_id"]
 
 def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
     """Give out pairs: `cell_id`, `person_id`, `position`, `status`; `replaces` of a slot; `blind` of a verdict."""
-    blind = assignments["blind"].astype(int) if "blind" in assignments.columns else 0
-    round_id = np.asarray(of.ids)[blind]
-    rows = assignments.drop(columns="blind", errors="ignore")
-    insert_rows(tx, assignment, records(rows.assign(round_id=round_id)))
+    round_id = np.asarray(of.ids)[assignments["blind"].astype(int) if "blind" in assignments.columns else 0]
+    statements.insert_rows(
+        tx, assignment, statements.records(assignments.drop(columns="blind", errors="ignore").assign(round_id=round_id))
+    )
 
 
 def assignments(tx: Tx, of: Round) -> pd.DataFrame:
@@ -76,15 +56,12 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
 def ever_assigned(
     tx: Tx, of: Round, person_ids: Sequence[int], cell_ids: Sequence[int] | None = None, *, answered: bool = False
 ) -> NDArray[np.int64]:
-    """Cells, or those of these, that these people were ever assigned in a round, or have `answered` or skipped if
-    asked, `(n, 2)`: cell and person.
-    """
-    query = select(*_PAIR_AND_PERSON).where(rounds.in_round(of), assignment.c.person_id.in_(as_subquery(person_ids)))
-    if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
+    """Cells, or those of these, that these people were ever assigned in a round, or `answered`, with the person."""
+    is_meant = among(assignment.c.person_id, person_ids) & among(assignment.c.cell_id, cell_ids)
     if answered:
-        query = query.where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)))
-    return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
+        is_meant &= assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value))
+    rows = tx.execute(select(*_PAIR_AND_PERSON).where(rounds.in_round(of), is_meant))
+    return np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)
 
 
 def assigned_cells(tx: Tx, of: Round) -> list[int]:
@@ -107,32 +84,6 @@ def released_ids(tx: Tx, ids: list[int]) -> list[int]:
 def set_status(tx: Tx, ids: list[int], status: Status) -> None:
     """Note what became of assignments."""
     tx.execute(update(assignment).where(assignment.c.id.in_(as_subquery(ids))).values(status=status.value))
-
-
-_added_judgement = judgement.alias("added")
-# By a sum, so that no index is followed: it would read every judgement there is.
-_NEWEST_ADDED = (
-    select(func.max(_added_judgement.c.id))
-    .where(_added_judgement.c.id > bindparam("before"))
-    .group_by(_added_judgement.c.assignment_id + literal_column("0"))
-)
-_RECORD_JUDGEMENTS = (
-    update(assignment)
-    .where(assignment.c.id == judgement.c.assignment_id, judgement.c.id.in_(_NEWEST_ADDED))
-    .values(
-        judgement_id=judgement.c.id,
-        status=case(
-            (judgement.c.withdraws.is_not(None), assignment.c.status),  # whoever takes it back says what becomes of it
-            (judgement.c.skipped, Status.SKIPPED.value),
-            else_=Status.DONE.value,
-        ),
-    )
-)
-
-
-def record_judgements(tx: Tx, before: int) -> None:
-    """Note what became of assignments, and which judgement is their newest, by the judgements after one."""
-    tx.execute(_RECORD_JUDGEMENTS, {"before": before})
 
 
 def reopen_checks(tx: Tx, ids: list[int], *, blind: bool) -> None:
@@ -159,15 +110,14 @@ def withdraw_open(tx: Tx, person_id: int, n: int | None = None) -> int:
 
 _LAST = PreparedStatement(
     select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
-    .where(rounds.ROUND_PARAM, assignment.c.person_id.in_(param_subquery("people")))
+    .where(rounds.ROUND_PARAM, assignment.c.person_id.in_(statements.param_subquery("people")))
     .group_by(assignment.c.person_id)
 )
 
 
 def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     """The last position of the shards of these people, as far as they have one."""
-    rows = _LAST.all(tx, rounds=as_param(of.ids), people=as_param(person_ids))
-    return {row.person_id: row.last for row in rows}
+    return {row.person_id: row.last for row in _LAST.all(tx, rounds=as_param(of.ids), people=as_param(person_ids))}
 
 
 Counts = dict[str, dict[int, dict[str, int]]]  # numbers of assignments in a grid: by round, person and status
@@ -176,8 +126,8 @@ Counts = dict[str, dict[int, dict[str, int]]]  # numbers of assignments in a gri
 def counts_of_all_grids(tx: Tx, *conditions: ColumnElement[bool]) -> dict[int, Counts]:
     """Count the assignments, by grid, or in rounds that meet conditions; those of known pairs are left out."""
     counts: dict[int, Counts] = {}
-    query = _COUNTED.where(*conditions, round_.c.id.not_in(rounds.known_ids(tx)))
-    for grid_id, name, person_id, status, n in tx.execute(query):
+    rows = tx.execute(_COUNTED.where(*conditions, round_.c.id.not_in(rounds.known_ids(tx))))
+    for grid_id, name, person_id, status, n in rows:
         counts.setdefault(grid_id, {}).setdefault(name, {}).setdefault(person_id, {})[status] = int(n)
     return counts
 
@@ -196,17 +146,15 @@ def sum_of_round(counts: Counts, of: Round) -> Counter[str]:
 def sums_of_people(counts_by_grid: Mapping[int, Counts]) -> dict[int, Counter[str]]:
     """The sum of what each person has in all rounds of all grids, by status."""
     sums: dict[int, Counter[str]] = defaultdict(Counter)
-    for by_person in (by_person for counts in counts_by_grid.values() for by_person in counts.values()):
+    for by_person in chain.from_iterable(counts.values() for counts in counts_by_grid.values()):
         for person_id, by_status in by_person.items():
             sums[person_id].update(by_status)
     return sums
 
 
 def _counted_as(status: ColumnElement[str]) -> ColumnElement[str]:
-    """The status under which assignments are counted."""
     # Not by parameters: PostgreSQL would not see that what is selected is what is grouped by.
-    opted_out: ColumnElement[str] = literal_column(f"'{OPTED_OUT}'")
-    withdrawn: ColumnElement[str] = literal_column(f"'{Status.WITHDRAWN.value}'")
+    opted_out, withdrawn = (literal_column(f"'{name}'") for name in (OPTED_OUT, Status.WITHDRAWN.value))
     return case((status == opted_out, withdrawn), else_=status).label("status")
 
 
@@ -214,12 +162,9 @@ def _counted_as(status: ColumnElement[str]) -> ColumnElement[str]:
 _key = assignment.c["person_id", "round_id", "status"]
 _per_person = select(*_key, func.count().label("n")).group_by(*_key).subquery()
 _counted = (round_.c.grid_id, rounds.NAME.label("round"), _per_person.c.person_id, _counted_as(_per_person.c.status))
-_COUNTED = (
-    select(*_counted, func.sum(_per_person.c.n).label("n"))
-    .join(round_, round_.c.id == _per_person.c.round_id)
-    .group_by(*_counted)
-    .order_by(*_counted)
-)
+_with_rounds = _per_person.join(round_, round_.c.id == _per_person.c.round_id)
+_sums = select(*_counted, func.sum(_per_person.c.n).label("n")).select_from(_with_rounds)
+_COUNTED = _sums.group_by(*_counted).order_by(*_counted)
 
 
 def work_counts(tx: Tx, of: Round) -> Sequence[Any]:
@@ -235,21 +180,20 @@ def work_counts(tx: Tx, of: Round) -> Sequence[Any]:
 def n_active_cells(tx: Tx, of: Round) -> int:
     """Count the cells of a round that somebody has done or has open."""
     active = select(assignment.c.cell_id).where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))
-    return count(tx, active.distinct().subquery())
+    return statements.count(tx, active.distinct().subquery())
 
 
 def n_by_status(tx: Tx, of: Round) -> dict[str, int]:
     """Count the assignments of a round by status; empty where it was not assigned."""
     status = _counted_as(assignment.c.status)
-    query = select(status, func.count()).where(rounds.in_round(of)).group_by(status)
-    return {row[0]: row[1] for row in tx.execute(query)}
+    return dict(tx.execute(select(status, func.count()).where(rounds.in_round(of)).group_by(status)).all())
 
 
 def n_open_by_person(tx: Tx, of: Round) -> list[tuple[str, int]]:
     """Count the open assignments of each person in a round, by name, in the order in which people came."""
     query = select(person.c.name, func.count()).join(assignment, assignment.c.person_id == person.c.id)
-    open_ = query.where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
-    return [(row[0], row[1]) for row in tx.execute(open_.group_by(person.c.id).order_by(person.c.id))]
+    query = query.where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
+    return list(tx.execute(query.group_by(person.c.id).order_by(person.c.id)))
 
 
 def labels_per_pair(tx: Tx) -> dict[int, int]:
@@ -264,17 +208,14 @@ def overlap_per_text(tx: Tx) -> tuple[list[int], list[int]]:
     slots = _label_slots(tx)
     several = select(slots.c.cell_id).group_by(slots.c.cell_id).having(func.count() > 1).subquery()
     n = select(func.count()).select_from(several.join(cell, cell.c.id == several.c.cell_id))
-    of_rows, of_columns = (
-        list(tx.scalars(n.group_by(column).order_by(column))) for column in cell.c["row_id", "column_id"]
-    )
-    return of_rows, of_columns
+    of_rows, of_columns = (n.group_by(column).order_by(column) for column in cell.c["row_id", "column_id"])
+    return list(tx.scalars(of_rows)), list(tx.scalars(of_columns))
 
 
 def _label_slots(tx: Tx) -> Subquery:
-    """The pair of each label that somebody has given or is to give, as `cell_id`."""
     label = rounds.primary(tx)
     labelling = select(assignment.c.cell_id).where(rounds.in_round(label), assignment.c.status.not_in(RELEASED))
-    return union_all(labelling, select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()
+    return labelling.union_all(select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()
 
 
 def clear_assignments(tx: Tx, of: Round) -> None:
@@ -316,9 +257,8 @@ def known_answers(tx: Tx, of: Round, person_id: int | None = None) -> list[Known
 
 def known_cell_ids(tx: Tx, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """The id of the cell of each pair of texts that the grid has."""
-    row_ids, wanted = as_subquery(sorted({row_id for row_id, _ in pairs})), set(pairs)
-    query = select(*cell.c["id", "row_id", "column_id"]).where(cell_range(tx).holds(cell.c.id))
-    rows = tx.execute(query.where(cell.c.row_id.in_(row_ids)))
+    has_row, wanted = cell.c.row_id.in_(as_subquery(sorted({row_id for row_id, _ in pairs}))), set(pairs)
+    rows = tx.execute(select(*cell.c["id", "row_id", "column_id"]).where(cell_range(tx).holds(cell.c.id), has_row))
     return {(row.row_id, row.column_id): row.id for row in rows if (row.row_id, row.column_id) in wanted}
 
 
@@ -338,16 +278,12 @@ def set_positions(tx: Tx, positions: Mapping[int, int]) -> None:
 
 def n_active_by_person(tx: Tx, of: Round) -> dict[int, int]:
     """Count what each person has done and has open in a round."""
-    query = select(assignment.c.person_id, func.count())
-    active = query.where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))
-    return {row[0]: row[1] for row in tx.execute(active.group_by(assignment.c.person_id))}
+    active = select(assignment.c.person_id, func.count()).where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))
+    return dict(tx.execute(active.group_by(assignment.c.person_id)).all())
 
 
 def merge_doubled(tx: Tx, known: Round, main: Round) -> None:
-    """Make known pairs that people have open, and were given in their shard just now, part of the shard in their place.
-
-    Whoever has them sees nothing come or go, which would tell that they were known.
-    """
+    """Make known pairs that people have open part of their shard, if it has them too: nothing tells which are known."""
     own = assignment.alias("own")
     is_same = (own.c.cell_id == assignment.c.cell_id) & (own.c.person_id == assignment.c.person_id)
     is_open = (own.c.status == Status.OPEN.value) & (assignment.c.status == Status.OPEN.value)
@@ -364,9 +300,8 @@ def known_faults(tx: Tx, known: Round, main: Round, pairs: Sequence[tuple[int, i
     rows = list(tx.execute(given.where(rounds.in_round(known), ~IS_TAKEN_BACK)))
     own = select(*_PAIR_AND_PERSON).where(rounds.in_round(main), ~IS_TAKEN_BACK)
     ids = as_subquery(sorted({row.cell_id for row in rows}))
-    doubled = {(row[0], row[1]) for row in tx.execute(own.where(assignment.c.cell_id.in_(ids)))}
-    known_pairs = set(pairs)
+    doubled, known_pairs = set(tx.execute(own.where(assignment.c.cell_id.in_(ids)))), set(pairs)
     return [
-        *((row.cell_id, "both") for row in rows if (row.cell_id, row.person_id) in doubled),
-        *((row.cell_id, "unknown") for row in rows if (row.row_id, row.column_id) not in known_pairs),
+        *((row.cell_id, "both") for row in rows if tuple(row[:2]) in doubled),
+        *((row.cell_id, "unknown") for row in rows if tuple(row[2:]) not in known_pairs),
     ]

@@ -11,19 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    bindparam,
-    delete,
-    exists,
-    func,
-    literal,
-    literal_column,
-    or_,
-    select,
-    true,
-    update,
-)
+from sqlalchemy import ColumnElement, bindparam, delete, exists, func, literal_column, or_, select, true, update
 
 from fcpair.records import Role, Round, Status
 from fcpair.store.assignment import rounds
@@ -79,12 +67,10 @@ _OTHER_PAIR = PreparedStatement(
 
 def other_pair_of_holder(tx: Tx, of: Round, assignment_id: int) -> int:
     """The cell of some pair of a round that whoever has an assignment has, or left to nobody; 0 where there is none."""
-    other = _OTHER_PAIR.first(tx, rounds=as_param(of.ids), one=assignment_id)
-    return other.cell_id if other else 0
+    return next((row.cell_id for row in _OTHER_PAIR.all(tx, rounds=as_param(of.ids), one=assignment_id)), 0)
 
 
 def _load_query(of_round: ColumnElement[bool]) -> PreparedStatement:
-    """The active people in a role, with how much they have done or have open."""
     done_or_open = or_(*(assignment.c.status == status for status in ACTIVE))
     load = select(func.count()).where(assignment.c.person_id == person.c.id, done_or_open, of_round).correlate(person)
     query = select(person.c.id, person.c.name, load.scalar_subquery().label("load"), person.c.opted_out)
@@ -95,8 +81,8 @@ _IN_ALL, _IN_ROUND, _IN_OTHERS = map(_load_query, (true(), rounds.ROUND_PARAM, ~
 
 
 def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
-    """The active people in a role by name (as Python sorts, since databases differ), with their load in all rounds or
-    in one. Known pairs are no load: who takes what over does not depend on them.
+    """The active people in a role, in Python's order of their names, with their load in one round or in all but those
+    of known pairs: who takes what over does not depend on these.
     """
     query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": as_param(of.ids)})
     if of is None and (known_ids := rounds.known_ids(tx)):
@@ -107,8 +93,7 @@ def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
 
 def fill_slots(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
     """Give slots to others: `cell_id`, `person_id`, `round_id`, `position`, `replaces`."""
-    names = ("cell_id", "person_id", "round_id", "position", "replaces")
-    status = {"status": Status.OPEN.value}
+    names, status = ("cell_id", "person_id", "round_id", "position", "replaces"), {"status": Status.OPEN.value}
     insert_rows(tx, assignment, ({**{name: row[name] for name in names}, **status} for row in rows))
 
 
@@ -118,7 +103,7 @@ def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
     return {row.replaces: row.id for row in tx.execute(query)}
 
 
-_taken = select(*assignment.c["id", "status", "judgement_id"], literal(1).label("n"))
+_taken = select(*assignment.c["id", "status", "judgement_id"], literal_column("1").label("n"))
 _chain = _taken.where(assignment.c.replaces == bindparam("first")).cte("chain", recursive=True)
 _chain = _chain.union_all(
     select(*_later.c["id", "status", "judgement_id"], _chain.c.n + 1).where(_later.c.replaces == _chain.c.id)
@@ -140,23 +125,26 @@ _LATER_HOLDERS = PreparedStatement(select(*_chain.c["id", "status", "judgement_i
 
 
 def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> bool:
-    """Let an assignment that was skipped or withdrawn fill its slot again; False when somebody has answered there.
-
-    Who took the slot over and has not answered yet loses it, and it is free no more. Those in between who passed it on
-    come before the assignment now, and so does whoever has an answer there that was withdrawn: the slot is still one
-    row of people of whom the last one fills it. Nobody took over a control pair (`is_control`), for which something is
-    removed and put back: the time of a reply tells none.
+    """Let an assignment that was skipped or withdrawn fill its slot again; False when somebody has answered there. Who
+    took the slot over and has not answered loses it. Those in between who passed it on, or whose answer was withdrawn,
+    come before the assignment now: the last of a row of people fills a slot. Nobody took over a control pair
+    (`is_control`), for which something is removed and put back: the time of a reply tells none.
     """
-    later = _later_holders(tx, assignment_id)
-    if later and later[-1].status == Status.DONE.value:
+    # Those who had the slot after it, in order. Where it is free at the end, it is taken; somebody else may be given it
+    # at this moment: then they are the last of them.
+    later, n_before = _LATER_HOLDERS.all(tx, first=assignment_id), -1
+    while (
+        n_before != len(later)
+        and not _TAKE_FREE.execute(tx, replaced=later[-1].id if later else assignment_id).rowcount
+    ):
+        n_before, later = len(later), _LATER_HOLDERS.all(tx, first=assignment_id)
+    if (status := later[-1].status if later else None) == Status.DONE:
         return False
     unanswered, other = 0, _ANY_UNANSWERED.first(tx)
-    if later and later[-1].status == Status.OPEN.value:
-        if later[-1].judgement_id is not None:
-            lapse = update(assignment).where(assignment.c.id == later[-1].id)
-            tx.execute(lapse.values(status=Status.WITHDRAWN.value))
-        else:
-            unanswered = later.pop().id
+    if status == Status.OPEN and later[-1].judgement_id is not None:
+        tx.execute(update(assignment).where(assignment.c.id == later[-1].id).values(status=Status.WITHDRAWN.value))
+    elif status == Status.OPEN:
+        unanswered = later.pop().id
     with tentative(tx, is_kept=not is_control):
         _REMOVE.execute(tx, one=other.id if is_control and other else unanswered)
     if later:
@@ -168,26 +156,10 @@ def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> 
 
 def leave_slot(tx: Tx, assignment_id: int) -> None:
     """Take an assignment out of the row of those who had a slot: somebody else has answered there in its place."""
-    own = assignment.c.id == assignment_id
-    before = tx.scalar(select(assignment.c.replaces).where(own))
+    before = tx.scalar(select(assignment.c.replaces).where(assignment.c.id == assignment_id))
     successor_id = tx.scalar(select(assignment.c.id).where(assignment.c.replaces == assignment_id))
     tx.execute(update(assignment).where(assignment.c.id.in_([assignment_id, successor_id])).values(replaces=None))
     tx.execute(update(assignment).where(assignment.c.id == successor_id).values(replaces=before))
-
-
-def _later_holders(tx: Tx, assignment_id: int) -> list[Any]:
-    """Find those who have had a slot after this assignment, one after the other; where it is free at the end, take it.
-
-    Somebody else may be given it at this moment: then they are the last of them.
-    """
-    later = list(_LATER_HOLDERS.all(tx, first=assignment_id))
-    while True:
-        last = later[-1].id if later else assignment_id
-        if _TAKE_FREE.execute(tx, replaced=last).rowcount:
-            return later
-        before, later = later, list(_LATER_HOLDERS.all(tx, first=assignment_id))
-        if len(later) == len(before):
-            return later
 
 
 class FreeSlot(NamedTuple):
@@ -203,11 +175,9 @@ class FreeSlot(NamedTuple):
 def add(tx: Tx, of: Round, slots: Iterable[tuple[int, int | None]]) -> None:
     """Let slots of a round be free, behind the others: of each the cell, and the assignment that it is of, if any."""
     last = tx.scalar(select(func.max(slot.c.position)).where(slot.c.round_id == of.id)) or 0
-    rows = (
-        {"cell_id": cell_id, "round_id": of.id, "position": position, "replaces": replaces}
-        for position, (cell_id, replaces) in enumerate(slots, last + 1)
-    )
-    insert_rows(tx, slot, rows)
+    names = ("round_id", "position", "cell_id", "replaces")
+    rows = ((of.id, position, *cell_and_replaced) for position, cell_and_replaced in enumerate(slots, last + 1))
+    insert_rows(tx, slot, (dict(zip(names, row, strict=True)) for row in rows))
 
 
 def clear(tx: Tx, of: Round) -> int:
@@ -262,10 +232,9 @@ _NEXT_BY_HOLD: dict[Hold, PreparedStatement] = {
 
 
 def next_free(tx: Tx, of: Round, person_id: int, after: int, n: int, hold: Hold) -> list[FreeSlot]:
-    """The next `n` free slots behind a position whose cells a person has not had yet, or lost before they answered.
-
-    They are held until the end of the transaction: `all` of them, so that what somebody else is being given at this
-    moment is waited for, or the `others` without waiting.
+    """The next `n` free slots behind a position whose cells a person has not had yet, or lost before they answered,
+    held until the end of the transaction: `all`, waiting for what others are being given now, or the `others` without
+    waiting.
     """
     return [FreeSlot(*row) for row in _NEXT_BY_HOLD[hold].all(tx, round=of.id, person=person_id, after=after, n=n)]
 
@@ -273,13 +242,10 @@ def next_free(tx: Tx, of: Round, person_id: int, after: int, n: int, hold: Hold)
 def assign_slots(
     tx: Tx, chosen: Sequence[FreeSlot], of: Round, person_id: int, *, until: str | None, behind: int
 ) -> None:
-    """Give a person these slots, in their order, behind a position of their own; cells that they had and lost
-    unanswered are theirs again under the same number.
-    """
+    """Give a person these slots, in order, behind a position; cells that they lost unanswered keep their number."""
     own = (assignment.c.person_id == person_id) & (assignment.c.round_id == of.id)
     is_chosen = assignment.c.cell_id.in_(as_subquery([slot.cell_id for slot in chosen]))
-    rows = tx.execute(select(*assignment.c["cell_id", "id"]).where(own, is_chosen))
-    own_ids, new = {row.cell_id: row.id for row in rows}, []
+    own_ids, new = dict(tx.execute(select(*assignment.c["cell_id", "id"]).where(own, is_chosen)).all()), []
     for at, free_slot in enumerate(chosen, behind + 1):
         if (own_id := own_ids.get(free_slot.cell_id)) is not None:
             # It is taken out of the row of those who had a slot: it is to fill this one now.
@@ -299,8 +265,7 @@ def assign_slots(
 def texts_met(tx: Tx, of: Round, person_id: int) -> tuple[Counter[int], Counter[int]]:
     """In how many cells of a round a person has met each row and each column, by its text."""
     query = select(*cell.c["row_id", "column_id"]).join(assignment, assignment.c.cell_id == cell.c.id)
-    query = query.where(assignment.c.person_id == person_id, assignment.c.round_id == of.id)
-    pairs = tx.execute(query).all()
+    pairs = tx.execute(query.where(assignment.c.person_id == person_id, assignment.c.round_id == of.id)).all()
     return Counter(row for row, _ in pairs), Counter(column for _, column in pairs)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -43,12 +43,6 @@ _FIND_IN_ROUNDS = PreparedStatement(  # not by a join, which SQLite would begin 
 _FIND_TEXT = PreparedStatement(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest == bindparam("digest")))
 
 
-def find_answer(tx: Tx, round_id: int, answer_: Answer) -> int | None:
-    """The number of an answer in a round; None where the round has not had it yet."""
-    row = _FIND_ANSWER.first(tx, round=round_id, digest=answer_.digest)
-    return None if row is None else int(row.id)
-
-
 def find_answer_in_rounds(tx: Tx, form: str, answer_: Answer) -> dict[int, int]:
     """The number of an answer in each round of a form that has had it, by the round."""
     rows = _FIND_IN_ROUNDS.all(tx, form=form, digest=answer_.digest)
@@ -57,41 +51,41 @@ def find_answer_in_rounds(tx: Tx, form: str, answer_: Answer) -> dict[int, int]:
 
 def get_or_add_answer(tx: Tx, round_id: int, answer_: Answer) -> int:
     """The number of an answer in a round, which has it from now on if it has not had it before."""
-    if (known_id := find_answer(tx, round_id, answer_)) is not None:
-        return known_id
-    backends.backend_of(tx).hold_numbers(tx)  # who had it before may have given it just now, or written the same text
-    if find_answer(tx, round_id, answer_) is None:
-        add_answers(tx, round_id, [answer_])
-    return int(_FIND_ANSWER.first(tx, round=round_id, digest=answer_.digest).id)
+    find = partial(_FIND_ANSWER.first, tx, round=round_id, digest=answer_.digest)
+    if (row := find()) is None:
+        # Who had it before may have given it just now, or written the same text.
+        backends.backend_of(tx).hold_numbers(tx)
+        if (row := find()) is None:
+            add_answers(tx, round_id, [answer_])
+            row = find()
+    return int(row.id)
 
 
 def add_answers(tx: Tx, round_id: int, answers: Sequence[Answer]) -> None:
     """Note answers that a round has not had."""
     rows = []
-    for one in answers:
-        row = {"round_id": round_id, "digest": one.digest, "value": one.value, "code": one.code}
-        if one.text is not None:  # one text, however many answers wrote it
-            digest, body = one.text
-            if not (text_row := _FIND_TEXT.first(tx, digest=digest)):
-                same = {"kind": WRITTEN, "language": "", "meta": dict(one.meta), "answers_id": one.answers}
-                checksums.add(tx, text, [{**same, "digest": digest, "body": body}])
-                text_row = _FIND_TEXT.first(tx, digest=digest)
-        rows.append({**row, "text_id": None if one.text is None else int(text_row.id)})
+    for item in answers:
+        text_id = None
+        if item.text is not None:  # one text, however many answers wrote it
+            digest, body = item.text
+            if text_row := _FIND_TEXT.first(tx, digest=digest):
+                text_id = int(text_row.id)
+            else:
+                same = {"kind": WRITTEN, "language": "", "meta": dict(item.meta), "answers_id": item.answers}
+                text_id = checksums.add(tx, text, [{**same, "digest": digest, "body": body}])
+        values = {"round_id": round_id, "digest": item.digest, "value": item.value, "code": item.code}
+        rows.append({**values, "text_id": text_id})
     checksums.add(tx, answer, rows)
 
 
 def get_or_add_answers(tx: Tx, round_id: int, answers: Sequence[Answer]) -> list[int]:
     """The numbers of answers in a round, which has them from now on if it has not had them before."""
-    ids_by_digest = _ids_by_digest(tx, round_id)
-    if new := {one.digest: one for one in answers if one.digest not in ids_by_digest}:
-        add_answers(tx, round_id, list(new.values()))
-        ids_by_digest = _ids_by_digest(tx, round_id)
-    return [ids_by_digest[one.digest] for one in answers]
-
-
-def _ids_by_digest(tx: Tx, round_id: int) -> dict[str, int]:
     query = select(answer.c.digest, answer.c.id).where(answer.c.round_id == round_id)
-    return {row.digest: row.id for row in tx.execute(query)}
+    known = set(tx.scalars(query))
+    if new := {item.digest: item for item in answers if item.digest not in known}:
+        add_answers(tx, round_id, list(new.values()))
+    ids_by_digest = {row.digest: row.id for row in tx.execute(query)}
+    return [ids_by_digest[item.digest] for item in answers]
 
 
 def answer_values(tx: Tx, ids: Sequence[int]) -> list[str]:
@@ -183,17 +177,10 @@ def with_known_pairs(tx: Tx, of: Round) -> Round:
 _UNCHECKING_OPTIONS = PreparedStatement(select(round_.c.id, round_.c.options).where(round_.c.checks.is_(None)))
 
 
-def known_ids(tx: Tx) -> list[int]:
-    """The ids of the rounds of known pairs of all grids."""
-    return [row.id for row in _UNCHECKING_OPTIONS.all(tx) if row.options.get("known")]
-
-
-def uncounted_ids(tx: Tx) -> list[int]:
-    """The ids of the rounds of all grids whose answers are no labels: of known pairs, and of calibrations.
-
-    Answers of a calibration that count are carried over into the round that it was for.
-    """
-    return [row.id for row in _UNCHECKING_OPTIONS.all(tx) if row.options.get("known") or row.options.get("calibrates")]
+def known_ids(tx: Tx, *, calibrations: bool = False) -> list[int]:
+    """The ids of the rounds of known pairs of all grids, and of `calibrations`: their answers are no labels, either."""
+    names = ("known", "calibrates") if calibrations else ("known",)
+    return [row.id for row in _UNCHECKING_OPTIONS.all(tx) if any(map(row.options.get, names))]
 
 
 def answer_rounds(tx: Tx) -> list[Round]:
@@ -213,13 +200,12 @@ def of_role(tx: Tx, role: Role) -> list[Round]:
 
 def seen_in_role(tx: Tx, role: Role) -> list[Round]:
     """The same as people see them: with their control pairs, and behind what they qualify for first."""
-    all_rounds = _to_rounds(_OF_ROLE.all(tx, role=role.value))
-    known_rounds = {(one.grid_id, one.options.known_for, one.options.known): one for one in all_rounds}
-    seen = []
-    for one in (one for one in all_rounds if not one.options.known):
-        qualification, controls = (known_rounds.get((one.grid_id, one.name, use)) for use in Known)
+    all_rounds, seen = _to_rounds(_OF_ROLE.all(tx, role=role.value)), []
+    known_rounds = {(item.grid_id, item.options.known_for, item.options.known): item for item in all_rounds}
+    for of in (item for item in all_rounds if not item.options.known):
+        qualification, controls = (known_rounds.get((of.grid_id, of.name, use)) for use in Known)
         seen += [qualification] if qualification else []
-        seen.append(replace(one, ids=(*one.ids, *controls.ids)) if controls else one)
+        seen.append(replace(of, ids=(*of.ids, *controls.ids)) if controls else of)
     return seen
 
 
@@ -230,36 +216,22 @@ def has_known_pairs(seen: Sequence[Round]) -> bool:
 
 def _to_rounds(rows: Sequence[Any]) -> list[Round]:
     blind = [(row.checks, row.id) for row in rows if row.blind]
-    return [
-        Round(
-            (row.id, *(twin for checks, twin in blind if checks == row.checks)),
-            row.grid_id,
-            row.name,
-            Role(row.role),
-            row.form,
-            bool(row.counts),
-            row.checks,
-            from_params(RoundOptions, row.options),
-        )
-        for row in rows
-        if not row.blind
-    ]
+    all_rounds = []
+    for row in (row for row in rows if not row.blind):
+        ids = (row.id, *(twin for checks, twin in blind if checks == row.checks))
+        facts = (row.grid_id, row.name, Role(row.role), row.form, bool(row.counts), row.checks)
+        all_rounds.append(Round(ids, *facts, from_params(RoundOptions, row.options)))
+    return all_rounds
 
 
 def by_name(tx: Tx, name: str | None) -> Round:
-    """The round of this name in the grid, or without one the one that counts.
-
-    Raises UnknownIdError, with the names there are, when there is none.
-    """
+    """The round of this name in the grid, or without one the one that counts; raises UnknownIdError."""
     if name is None:
         return primary(tx)
-    rounds_by_name = {one.name: one for one in of_grid(tx)}
-    if name not in rounds_by_name:
-        names = list(rounds_by_name)
-        raise UnknownIdError.say(
-            "there is no round `%(name)s` in this grid; its rounds: %(names)s", name=name, names=names
-        )
-    return rounds_by_name[name]
+    if (of := (rounds_by_name := {item.name: item for item in of_grid(tx)}).get(name)) is None:
+        message = "there is no round `%(name)s` in this grid; its rounds: %(names)s"
+        raise UnknownIdError.say(message, name=name, names=list(rounds_by_name))
+    return of
 
 
 def by_id(tx: Tx, round_id: int) -> Round:
@@ -283,9 +255,9 @@ def primary(tx: Tx) -> Round:
 def validation(tx: Tx) -> Round:
     """The round in which decisions are validated; without ids where nothing is, in this grid."""
     all_rounds = of_grid(tx)
-    counting_round = next(one for one in all_rounds if one.counts)
-    no_round = Round((), counting_round.grid_id, "validate", Role.VALIDATOR, "", counts=False, checks=counting_round.id)
-    return next((one for one in all_rounds if one.checks is not None), no_round)
+    counting = next(item for item in all_rounds if item.counts)
+    no_round = Round((), counting.grid_id, "validate", Role.VALIDATOR, "", counts=False, checks=counting.id)
+    return next((item for item in all_rounds if item.checks is not None), no_round)
 
 
 _ANSWERS = PreparedStatement(select(answer.c.id, answer.c.code).where(answer.c.round_id == bindparam("round")))

@@ -11,20 +11,9 @@ from sqlalchemy import ColumnElement, Select, Subquery, delete, exists, func, se
 from fcpair.errors import InputError
 from fcpair.lazy import NDArray, np, pd
 from fcpair.store.corpus import sides
-from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, cell_range_of, current_grid_id
-from fcpair.store.database import backends
-from fcpair.store.database.statements import (
-    PreparedStatement,
-    as_param,
-    as_subquery,
-    count,
-    frame,
-    insert_rows,
-    integer_arrays,
-    is_true,
-    param_subquery,
-    records,
-)
+from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, current_grid_id
+from fcpair.store.database import backends, statements
+from fcpair.store.database.statements import as_subquery, count, frame, integer_arrays, is_true
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import cell, grid, side, source_pair, text
 
@@ -41,11 +30,9 @@ def join_texts(query: Select[Any], cell_id: ColumnElement[int]) -> Select[Any]:
 
 
 def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
-    """Write every cell of a drawn row and a drawn column, less those of the corpus, and seal the grid; returns how many
-    cells it has, and how many of the product are in the corpus.
-
-    Cells are numbered from 1, one row after the other; a pair of the corpus leaves its number unused, or stays in with
-    `keep_known`. Raises InputError where there would be more cells than a grid has numbers for.
+    """Write every cell of a drawn row and a drawn column, less those of the corpus unless `keep_known`, numbered from
+    1, one row after the other, and seal the grid; returns how many cells it has, and how many of the product are in the
+    corpus. Raises InputError where a grid has not so many numbers.
     """
     before, (n_rows, n_columns) = cell_range(tx).first, shape(tx)
     if n_rows * n_columns > MOST_CELLS:
@@ -81,14 +68,12 @@ def shape(tx: Tx) -> tuple[int, int]:
 
 def places_of(tx: Tx, pairs: Any) -> NDArray[np.int64]:
     """The place of each pair (`hs_id`, `cn_id`) in the product, row by row from 0; -1 where a text is not drawn."""
-    ranks = []
-    for axis, name in zip(AXES, ("hs_id", "cn_id"), strict=True):
-        drawn, ids = np.array(sides.text_ids(tx, axis, drawn=True), np.int64), np.asarray(pairs[name], np.int64)
-        rank_by_id = np.full(max(int(drawn.max(initial=0)), int(ids.max(initial=0))) + 1, -1)
-        rank_by_id[drawn] = np.arange(n_drawn := len(drawn))
-        ranks.append(rank_by_id[ids])
-    row_at, column_at = ranks
-    return np.where((row_at < 0) | (column_at < 0), -1, row_at * n_drawn + column_at)
+    drawn_sides = [pd.Index(sides.text_ids(tx, axis, drawn=True), "int64") for axis in AXES]
+    row_at, column_at = (
+        drawn.get_indexer(np.asarray(pairs[name], np.int64))
+        for drawn, name in zip(drawn_sides, ("hs_id", "cn_id"), strict=True)
+    )
+    return np.where((row_at < 0) | (column_at < 0), -1, row_at * len(drawn_sides[1]) + column_at)
 
 
 def digest(tx: Tx) -> str:
@@ -116,7 +101,9 @@ def ranked_texts(tx: Tx, axis: sides.Axis) -> Subquery:
 
 def add(tx: Tx, cells: pd.DataFrame) -> None:
     """Write a grid that was made elsewhere, `id`, `hs_id`, `cn_id`, and seal it."""
-    insert_rows(tx, cell, records(cells.rename(columns={"hs_id": "row_id", "cn_id": "column_id"})))
+    statements.insert_rows(
+        tx, cell, statements.records(cells.rename(columns={"hs_id": "row_id", "cn_id": "column_id"}))
+    )
     seal(tx)
 
 
@@ -127,7 +114,7 @@ def seal(tx: Tx) -> None:
 
 def sealed_ranges(tx: Tx) -> list[CellRange]:
     """The ids of the cells of every grid that has any."""
-    spans = map(cell_range_of, tx.scalars(select(grid.c.id).order_by(grid.c.id)))
+    spans = (cell_range(tx, grid_id) for grid_id in tx.scalars(select(grid.c.id).order_by(grid.c.id)))
     return [span for span in spans if is_true(tx, exists().where(span.holds(cell.c.id)))]
 
 
@@ -138,8 +125,7 @@ def n_cells(tx: Tx) -> int:
 
 def row_numbers(tx: Tx, cell_ids: NDArray[np.int64]) -> NDArray[np.int64]:
     """Row of each of these cells, counted from 0, in a planned grid, which no cell was left out of."""
-    n_columns = len(sides.text_ids(tx, "column", drawn=True))
-    return (cell_ids - cell_range(tx).first - 1) // max(n_columns, 1)
+    return (cell_ids - cell_range(tx).first - 1) // max(len(sides.text_ids(tx, "column", drawn=True)), 1)
 
 
 def number_range(tx: Tx) -> tuple[int | None, int | None]:
@@ -159,19 +145,16 @@ def cells(tx: Tx) -> pd.DataFrame:
     return frame(tx, _cells_query(tx), streamed=True)
 
 
-def cell_arrays(tx: Tx) -> dict[str, NDArray[np.int64]]:
-    """The same as arrays."""
-    return integer_arrays(tx, _cells_query(tx))
+def cell_arrays(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
+    """The same, or of those that have one of these ids, as arrays."""
+    return integer_arrays(
+        tx, _cells_query(tx, statements.among(cell.c.id, None if cell_ids is None else sorted(set(cell_ids))))
+    )
 
 
 def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
     """Those cells of the grid that have one of these ids: `cell_id`, `hs_id`, `cn_id`."""
-    return pd.DataFrame(arrays_by_id(tx, cell_ids))
-
-
-def arrays_by_id(tx: Tx, cell_ids: Iterable[int]) -> dict[str, NDArray[np.int64]]:
-    """The same as arrays."""
-    return integer_arrays(tx, _cells_query(tx, cell.c.id.in_(as_subquery(sorted(set(cell_ids))))))
+    return pd.DataFrame(cell_arrays(tx, cell_ids))
 
 
 def of_rows(tx: Tx, row_ids: Iterable[int]) -> pd.DataFrame:
@@ -205,11 +188,11 @@ class CellContent(NamedTuple):
 
 
 _column = text.alias("column")
-_CONTENTS = PreparedStatement(
+_CONTENTS = statements.PreparedStatement(
     select(cell.c.id.label("cell_id"), *text.c["id", "digest", "answers_id", "meta"], _column.c.body)
     .join(text, text.c.id == cell.c.row_id)
     .join(_column, _column.c.id == cell.c.column_id)
-    .where(cell.c.id.in_(param_subquery("cells")))
+    .where(cell.c.id.in_(statements.param_subquery("cells")))
 )
 
 
@@ -217,7 +200,7 @@ def cell_contents(tx: Tx, cell_ids: Iterable[int], *, rewords: bool) -> dict[int
     """Contents of these cells, by id. A text there answers the row, or if it `rewords` it, is of it as the row is."""
     return {
         row.cell_id: CellContent(row.digest, row.body, *((row.answers_id, row.meta) if rewords else (row.id, {})))
-        for row in _CONTENTS.all(tx, cells=as_param(sorted(set(cell_ids))))
+        for row in _CONTENTS.all(tx, cells=statements.as_param(sorted(set(cell_ids))))
     }
 
 

@@ -17,6 +17,7 @@ from fcpair.store.database.tables import grid
 Cells = TypeVar("Cells", int, "pd.Series[int]")  # one of them, or a column
 _BITS = 32  # of a cell's id, for its number in its grid
 MOST_CELLS: int = 2**_BITS - 1  # numbers from 1 on
+_DEFINITION = ("name", "row_kind", "row_name", "column_kind", "column_name")
 
 
 class CellRange(NamedTuple):
@@ -27,7 +28,7 @@ class CellRange(NamedTuple):
 
     def holds(self, cell_id: ColumnElement[int]) -> ColumnElement[bool]:
         """Return whether a cell is of this grid."""
-        return cell_id.between(self.first, self.last)
+        return cell_id.between(*self)
 
     def has(self, cell_id: int) -> bool:
         """Return whether this is the id of a cell that the grid can have."""
@@ -67,14 +68,11 @@ def for_each_grid(tx: Tx) -> Iterator[GridKey]:
             yield key
 
 
-def cell_range(tx: Tx) -> CellRange:
-    """The ids of the cells of the grid that a transaction is about."""
-    return cell_range_of(current_grid_id(tx))
-
-
-def cell_range_of(grid_id: int) -> CellRange:
-    """The ids of the cells of a grid; those of the first grid are their numbers, of which a published one can be 0."""
-    first = (grid_id - 1) << _BITS
+def cell_range(tx: Tx, grid_id: int | None = None) -> CellRange:
+    """The ids of the cells of a grid, or of the current one; those of the first are their numbers, one of which can be
+    0.
+    """
+    first = ((current_grid_id(tx) if grid_id is None else grid_id) - 1) << _BITS
     return CellRange(first, first + 2**_BITS - 1)
 
 
@@ -108,7 +106,7 @@ def pair_namer(tx: Tx) -> Callable[[Any], str]:
 
 def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int:
     """Note a grid; of each side what kind of texts it has, and what they are called. Returns its id."""
-    return checksums.add(tx, grid, [_values(name, row, column)])
+    return checksums.add(tx, grid, [dict(zip(_DEFINITION, (name, *row, *column), strict=True))])
 
 
 def side_kinds(tx: Tx) -> tuple[str, str]:
@@ -123,7 +121,7 @@ def side_names(tx: Tx) -> tuple[str, str]:
 
 def redefine(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> None:
     """Let the grid, which is empty, be called so, with other sides, as `add` takes them."""
-    change(tx, **_values(name, row, column))
+    change(tx, **dict(zip(_DEFINITION, (name, *row, *column), strict=True)))
 
 
 def change(tx: Tx, **changed: str) -> None:
@@ -132,7 +130,3 @@ def change(tx: Tx, **changed: str) -> None:
     row = tx.execute(select(*(grid.c[name] for name in checksums.SAYS[grid])).where(is_current)).one()
     values = {**row._mapping, **changed}
     tx.execute(update(grid).where(is_current).values(**values, checksum=checksums.checksum_of(grid, values)))
-
-
-def _values(name: str, row: tuple[str, str], column: tuple[str, str]) -> dict[str, str]:
-    return {"name": name, "row_kind": row[0], "row_name": row[1], "column_kind": column[0], "column_name": column[1]}

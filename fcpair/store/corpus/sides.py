@@ -49,8 +49,8 @@ def bodies(tx: Tx, axis: Axis) -> list[tuple[int, str]]:
 def values(tx: Tx, axis: Axis, name: str, *, drawn: bool = False, first: int = 0, n: int | None = None) -> list[Any]:
     """The `body`, `digest` or `meta` of the texts of a side, or those `drawn`, in order; `n` from the place `first`."""
     query = select(text.c[name]).join(side, side.c.text_id == text.c.id).where(on_side(tx, axis))
-    query = (query.where(side.c.drawn) if drawn else query).order_by(side.c.position).offset(first)
-    return list(tx.scalars(query if n is None else query.limit(n)))
+    query = query.order_by(side.c.position).offset(first).limit(n)
+    return list(tx.scalars(query.where(side.c.drawn) if drawn else query))
 
 
 def n_texts(tx: Tx, axis: Axis) -> int:
@@ -60,8 +60,7 @@ def n_texts(tx: Tx, axis: Axis) -> int:
 
 def set_drawn(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
     """Mark these texts of a side, and no others, as the ones that go into the grid."""
-    marked = side.c.text_id.in_(as_subquery(text_ids))
-    tx.execute(update(side).where(on_side(tx, axis)).values(drawn=marked))
+    tx.execute(update(side).where(on_side(tx, axis)).values(drawn=side.c.text_id.in_(as_subquery(text_ids))))
 
 
 def grids_on_corpus(tx: Tx) -> list[str]:
@@ -81,8 +80,7 @@ def source_cns(tx: Tx) -> list[int]:
 def rows_without_cn(tx: Tx) -> list[int]:
     """The ids of the selected HS that the corpus pairs with no CN, in order."""
     paired = exists().where(source_pair.c.hs_id == side.c.text_id)
-    query = select(side.c.text_id).where(on_side(tx, "row"), ~paired).order_by(side.c.position)
-    return list(tx.scalars(query))
+    return list(tx.scalars(select(side.c.text_id).where(on_side(tx, "row"), ~paired).order_by(side.c.position)))
 
 
 def set_neighbours(tx: Tx, neighbours: pd.DataFrame) -> None:

@@ -18,8 +18,8 @@ from fcpair.store.oversight import settings
 
 def add_texts(tx: Tx, kind: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> dict[str, int]:
     """Add texts of one kind: digest, body, language (may be empty), metadata. Returns the id of each digest."""
-    names = ("digest", "body", "language", "meta")
-    named = ({"kind": kind, **dict(zip(names, row, strict=True))} for row in rows)
+    names = ("kind", "digest", "body", "language", "meta")
+    named = (dict(zip(names, (kind, *row), strict=True)) for row in rows)
     insert_rows(tx, text, checksums.with_checksums(tx, text, named))
     return text_ids(tx, kind)
 
@@ -32,9 +32,7 @@ def get_or_add(tx: Tx, kind: str, rows: Sequence[tuple[str, str, str, Mapping[st
 
 
 def update_texts(tx: Tx, kind: str, axis: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> int:
-    """Let the study say of texts that it has what these rows of a side say, as `add_texts` takes them, but of those
-    that another side has. Returns how many of these would differ in language or metadata.
-    """
+    """Let texts be as these rows of a side say, but those of other sides; returns how many of these would differ."""
     new_values = {row[0]: row[1:] for row in rows}
     is_other_side = (of_side.c.grid_id != current_grid_id(tx)) | (of_side.c.axis != axis)
     ids_of_other_sides = set(tx.scalars(select(of_side.c.text_id).where(is_other_side)))
@@ -58,8 +56,8 @@ def text_ids(tx: Tx, kind: str) -> dict[str, int]:
 
 def add_source_pairs(tx: Tx, rows: Iterable[tuple[int, int, Mapping[str, str]]]) -> None:
     """Add the corpus rows in their order: HS id, CN id, metadata."""
-    rows_in_order = ({"row": at, "hs_id": hs, "cn_id": cn, "meta": m} for at, (hs, cn, m) in enumerate(rows, 1))
-    insert_rows(tx, source_pair, rows_in_order)
+    names = ("row", "hs_id", "cn_id", "meta")
+    insert_rows(tx, source_pair, (dict(zip(names, (at, *row), strict=True)) for at, row in enumerate(rows, 1)))
 
 
 def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
@@ -103,8 +101,8 @@ def source_rows(tx: Tx) -> pd.DataFrame:
 
 def row_metadata(tx: Tx, kind: str) -> list[tuple[int, dict[str, str]]]:
     """The text of one kind in each source pair, and the metadata of that row."""
-    side = source_pair.c.hs_id if kind == "hs" else source_pair.c.cn_id
-    return [(row[0], row[1]) for row in tx.execute(select(side, source_pair.c.meta).order_by(source_pair.c.row))]
+    columns = source_pair.c["hs_id" if kind == "hs" else "cn_id", "meta"]
+    return [(row[0], row[1]) for row in tx.execute(select(*columns).order_by(source_pair.c.row))]
 
 
 def has_unpaired(tx: Tx) -> bool:
@@ -117,8 +115,5 @@ def n_unpaired(tx: Tx) -> int:
     return count(tx, _UNPAIRED.subquery()) if has_unpaired(tx) else 0
 
 
-_UNPAIRED = (
-    select(*text.c["id", "kind", "body", "language", "meta"])
-    .where(text.c.id.not_in(select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id))))
-    .order_by(text.c.id)
-)
+_is_paired = text.c.id.in_(select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id)))
+_UNPAIRED = select(*text.c["id", "kind", "body", "language", "meta"]).where(~_is_paired).order_by(text.c.id)

@@ -48,10 +48,8 @@ def is_backup_start(start: bytes) -> bool:
 
 
 def write(path: Path, manifest: Manifest, save: Callable[[Any], object]) -> Manifest:
-    """Write a backup, whose content `save` writes into what it is given; only its owner can read it.
-
-    It has its name only when all of it is on the disk. Raises StudyError, and leaves nothing there, where the name is
-    taken or the file cannot be written.
+    """Write a backup, whose content `save` writes into what it is given, for its owner alone; it has its name when all
+    of it is on the disk. Raises StudyError, and leaves nothing there, where the name is taken or it cannot be written.
     """
     check_name_free(path)
     try:
@@ -70,9 +68,9 @@ def write(path: Path, manifest: Manifest, save: Callable[[Any], object]) -> Mani
                 os.fsync(file.fileno())
             try:
                 os.link(part, path)
-            except FileExistsError:  # another has got the name meanwhile
-                raise
-            except OSError:  # a file system without links
+            except OSError as error:  # a file system without links, unless another has got the name meanwhile
+                if isinstance(error, FileExistsError):
+                    raise
                 check_name_free(path)
                 part.rename(path)
             sync_folder(path.parent)
@@ -105,15 +103,11 @@ def sync_folder(folder: Path) -> None:
             os.close(number)
 
 
-def check(path: Path) -> Manifest:
-    """Check a backup and return its manifest; raises StudyError where it is none, or differs from what was written."""
-    with open_backup(path) as (manifest, _):
-        return manifest
-
-
 @contextmanager
 def open_backup(path: Path) -> Iterator[tuple[Manifest, Any]]:
-    """Open a backup: its manifest and content; raises StudyError as `check` does, before anything of it is read."""
+    """Open a backup, its manifest and content; raises StudyError before anything is read if any of it is not as
+    written.
+    """
     is_none = f"{path} is not a backup that `fcpair backup` wrote, or it is truncated; nothing was restored"
     is_damaged = f"{path} is damaged: it differs from what was written; use another backup. Nothing was restored"
     try:
@@ -129,15 +123,13 @@ def open_backup(path: Path) -> Iterator[tuple[Manifest, Any]]:
                 raise StudyError(is_damaged)
             with ZipFile(file) as packed:
                 try:
-                    fields = parse_json(packed.read(MANIFEST))
-                    is_newer = fields["format"] != FORMAT
+                    if (fields := parse_json(packed.read(MANIFEST)))["format"] != FORMAT:
+                        newer = "was written by a newer fcpair; `pip install --upgrade fcpair` installs one"
+                        raise StudyError(f"{path} {newer}")
                     names = fields.keys() - {"size", "sha256"}  # of the content, which were noted besides before
-                    manifest = None if is_newer else Manifest(**{name: fields[name] for name in names})
+                    manifest = Manifest(**{name: fields[name] for name in names})
                 except (KeyError, TypeError, ValueError) as error:
                     raise StudyError(is_none) from error
-                if manifest is None:
-                    newer = "was written by a newer fcpair; `pip install --upgrade fcpair` installs one"
-                    raise StudyError(f"{path} {newer}")
                 with packed.open(manifest.member) as content:
                     yield manifest, content
     except FileNotFoundError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import Table, insert
@@ -38,10 +39,10 @@ def with_checksums(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> I
 
 def add(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> int:
     """Add a few rows, with their numbers and checksums; returns the number of the last."""
-    complete_rows = list(with_checksums(tx, table, rows))
-    if complete_rows:
-        tx.execute(insert(table), complete_rows)
-    return int(complete_rows[-1]["id"]) if complete_rows else 0
+    if not (complete_rows := list(with_checksums(tx, table, rows))):
+        return 0
+    tx.execute(insert(table), complete_rows)
+    return int(complete_rows[-1]["id"])
 
 
 def checksum_of(table: Table, row: Mapping[str, Any]) -> bytes:
@@ -56,13 +57,14 @@ def _digest_values(values: Mapping[str, Any]) -> bytes:
 def _read_rows(tx: Tx, table: Table, names: Sequence[str]) -> Iterator[tuple[int, Any, bytes | None]]:
     """Each row's number, the checksum that it has, and the one that it should have: None where it cannot be read."""
     says = ", ".join(backends.backend_of(tx).raw_column(table, name, table.name) for name in names)
-    for row in tx.execute(sql(f"SELECT {table.name}.id, checksum, {says} FROM {table.name} ORDER BY id")):
-        named = zip(names, row[2:], strict=True)
-        try:
+    for id_, checksum, *row in tx.execute(
+        sql(f"SELECT {table.name}.id, checksum, {says} FROM {table.name} ORDER BY id")
+    ):
+        named, expected = zip(names, row, strict=True), None
+        with suppress(TypeError, ValueError):  # damage can make anything of a value
             values = {name: json.loads(value) if name in ("meta", "options") else value for name, value in named}
-            yield row.id, row.checksum, _digest_values(values)
-        except (TypeError, ValueError):  # damage can make anything of a value
-            yield row.id, row.checksum, None
+            expected = _digest_values(values)
+        yield id_, checksum, expected
 
 
 def make(tx: Tx, table: Table) -> None:

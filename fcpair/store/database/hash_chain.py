@@ -110,10 +110,7 @@ def heads(tx: Tx, of: Chain) -> dict[int, Head]:
 
 
 def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Add rows, all with the same keys and without `id` and `digest`, in their order; returns the newest number.
-
-    Whoever writes has the study alone.
-    """
+    """Add rows, all with the same keys and without `id` and `digest`, in their order; returns the newest number."""
     remaining, ends, number = iter(rows), dict[int, Head](), latest_rows.newest_number(tx, of.table)
     while part := list(islice(remaining, 2_000)):  # of more, the garbage collector takes its share
         ends = ends or heads(tx, of)
@@ -121,12 +118,10 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
         places = as_param(sorted({int(row[of.place]) for row in linked}))
         cells = {row[0]: tuple(row[1:]) for row in tx.execute(of.cells, {"places": places})}
         nowhere = (None,) * len(of.of_cell)  # the database refuses the row
-        columns = []  # converted one at a time, which is faster
-        for name, convert in of.says.items():
-            values = [row.get(name) for row in linked]
-            columns.append(
-                values if convert is None else [None if value is None else convert(value) for value in values]
-            )
+        columns = (  # converted one at a time, which is faster
+            [value if (value := row.get(name)) is None or convert is None else convert(value) for row in linked]
+            for name, convert in of.says.items()
+        )
         for row, says in zip(linked, zip(*columns, strict=True), strict=True):
             row["digest"] = extend_chain(of, says + cells.get(row[of.place], nowhere), ends).digest
         insert_rows(tx, of.table, linked)
@@ -137,8 +132,7 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
 
 def extend_chain(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
     """Put a row at the end of its chain; returns where that is now."""
-    person_id = says[of.person_at] or NOBODY
-    end = ends.get(person_id, START)
+    end = ends.get(person_id := says[of.person_at] or NOBODY, START)
     ends[person_id] = Head(end.n + 1, link(end.digest, says))
     return ends[person_id]
 
@@ -181,9 +175,8 @@ def with_place(query: Select[Any]) -> Select[Any]:
 
 
 def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
-    """Do what `add` does for one answer, with no statement to look anything up: people wait for it.
-
-    `row` has all columns of a judgement; `place` is of its assignment and holds as long as nobody else numbers rows.
+    """Do what `add` does for one answer, looking nothing up: `row` has all columns of a judgement, `place` is of its
+    assignment and holds as long as nobody else numbers rows.
     """
     number = int(place.newest) + 1
     says = {**row, "id": number}
@@ -199,8 +192,8 @@ def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
 def read_rows(tx: Tx, of: Chain, after: int = 0, n: int = 2**62) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """The rows numbered after one, `n` of them or all: the digest that each has, and what it says, as in the file."""
     raw = backends.backend_of(tx).raw_column
-    counts = raw(round_, "counts", "r")
-    statement = text(of.rows.format(says=", ".join(raw(of.table, name, "row") for name in of.says), counts=counts))
+    says, counts = ", ".join(raw(of.table, name, "row") for name in of.says), raw(round_, "counts", "r")
+    statement = text(of.rows.format(says=says, counts=counts))
     for row in tx.execute(statement, {"after": after, "n": n}, execution_options=STREAMED):
         yield row[0], tuple(row[1:])
 

@@ -71,21 +71,15 @@ def revision(conn: Connection) -> str:
 
 
 def older_revision(conn: Connection, place: str) -> str | None:
-    """The revision of the tables where it is an older one than this fcpair's, None where it is this one's.
-
-    Raises StudyError for a database that is no study, or a newer fcpair's.
-    """
+    """The revision of the tables if it is older than this fcpair's, None if it is the same; else raises StudyError."""
     if not {"alembic_version", "study"} <= set(inspect(conn).get_table_names()):
         raise StudyError(f"{place} is a database but not a study; `fcpair init` makes a new study")
-    current = revision(conn)
-    if current in OLDER:
-        return current
-    if current != HEAD:
+    if (current := revision(conn)) not in (*OLDER, HEAD):
         raise StudyError(
             f"{place} was made by a newer fcpair (its schema is {current}, this one knows {HEAD}); "
             "install that fcpair with `pip install --upgrade fcpair`"
         )
-    return None
+    return current if current in OLDER else None
 
 
 # The tables whose rows are numbered without a gap and never deleted: the column of their number, and the SQL of how

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, CursorResult, FromClause, Integer, Select, Table, bindparam, func, select
+from sqlalchemy import ColumnElement, CursorResult, FromClause, Integer, Select, Table, bindparam, func, select, true
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.elements import ClauseElement
@@ -25,13 +25,11 @@ from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import POSTGRES
 
 Convert = Callable[[Any], Any]
+Ids = Iterable[int] | None  # None: whichever there are
 
 
 class PreparedStatement:
-    """A statement whose parameters are given by name; what goes in and comes out is what SQLAlchemy would make of it.
-
-    An INSERT names all the `columns` that it is given; nothing else is filled in.
-    """
+    """A statement whose parameters are given by name, with SQLAlchemy's values. An INSERT names all `columns`."""
 
     def __init__(self, statement: ClauseElement, columns: Sequence[str] | None = None) -> None:
         self._statement, self._columns = statement, columns
@@ -42,9 +40,7 @@ class PreparedStatement:
         if (compiled := self._compiled.get(tx.dialect.name)) is None:
             compiled = self._compiled[tx.dialect.name] = _Compiled(self._statement, self._columns, tx.dialect)
         bound = compiled.fixed | params
-        values = [bound[name] for name in compiled.names]
-        for at, convert in compiled.going_in:
-            values[at] = convert(values[at])
+        values = _converted([bound[name] for name in compiled.names], compiled.going_in)
         return driver(tx).execute(compiled.sql, values)
 
     def first(self, tx: Tx, **params: Any) -> Any:
@@ -75,15 +71,14 @@ class _Compiled:
             kind: Any = namedtuple("Row", [element.key for element in selected])  # type: ignore[misc]
             coming_out = (element.type.dialect_impl(dialect).result_processor(dialect, None) for element in selected)
             converts = [(at, convert) for at, convert in enumerate(coming_out) if convert is not None]
-
-            def convert_row(raw_row: Sequence[Any]) -> Any:
-                values = list(raw_row)
-                for at, convert in converts:
-                    values[at] = convert(values[at])
-                return kind._make(values)
-
-            self.row = convert_row if converts else kind._make
+            self.row = (lambda row: kind._make(_converted(list(row), converts))) if converts else kind._make
         self.sql = str(compiled)
+
+
+def _converted(values: list[Any], converts: Iterable[tuple[int, Convert]]) -> list[Any]:
+    for at, convert in converts:
+        values[at] = convert(values[at])
+    return values
 
 
 @contextmanager
@@ -113,6 +108,11 @@ def _json_each_in_postgres(element: Any, compiler: Any, **kw: Any) -> str:
 def as_subquery(values: Iterable[int]) -> Select[tuple[Any]]:
     """A list of numbers as a subquery, whatever its length: one parameter instead of one for each."""
     return select(_JsonEach(as_param(values)).table_valued("value").c.value)
+
+
+def among(column: ColumnElement[Any], values: Ids) -> ColumnElement[bool]:
+    """Return whether a column has one of these numbers, or any number where none are named."""
+    return true() if values is None else column.in_(as_subquery(values))
 
 
 def param_subquery(name: str) -> Select[tuple[Any]]:
@@ -152,31 +152,26 @@ def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame:
-    """The result of `query` as a frame whose columns are named as in the query.
-
-    What may be a whole large grid is `streamed`: on PostgreSQL its rows are never all here besides the frame.
-    """
+    """The result of `query` as a frame; that of a large grid is `streamed`: its rows are never all here besides it."""
     columns = list(query.selected_columns)
     is_packed = not streamed and all(isinstance(column.type, Integer) for column in columns)
     if is_packed and (arrays := backends.backend_of(tx).integer_arrays(tx, query)) is not None:
         return pd.DataFrame(arrays)
-    parts = []
-    for part in column_chunks(tx, query, streamed=streamed):
-        values_by_name: dict[str, Any] = {}
-        for column, values in zip(columns, part, strict=True):  # whole numbers as an array, at once, if none is missing
-            is_whole = isinstance(column.type, Integer) and None not in values
-            values_by_name[column.name] = np.fromiter(values, np.int64, len(values)) if is_whole else values
-        parts.append(pd.DataFrame(values_by_name))
-    if not parts:
-        return pd.DataFrame({column.name: [] for column in columns}, dtype="int64")
-    return pd.concat(parts, ignore_index=True)
+
+    def convert(column: ColumnElement[Any], values: list[Any]) -> Any:  # whole numbers, if none is missing, at once
+        is_whole = isinstance(column.type, Integer) and None not in values
+        return np.fromiter(values, np.int64, len(values)) if is_whole else values
+
+    parts = [
+        pd.DataFrame({column.name: convert(column, values) for column, values in zip(columns, part, strict=True)})
+        for part in column_chunks(tx, query, streamed=streamed)
+    ]
+    empty = {column.name: [] for column in columns}
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(empty, dtype="int64")
 
 
 def integer_arrays(tx: Tx, query: Select[Any]) -> dict[str, NDArray[Any]]:
-    """The result of a query of whole numbers as arrays that are named as in the query, without loading pandas.
-
-    Where numbers are missing, they are floats, with NaN.
-    """
+    """The result of a query of whole numbers as arrays, without pandas; where any is missing, floats, with NaN."""
     if (arrays := backends.backend_of(tx).integer_arrays(tx, query)) is not None:
         return arrays
     names = [column.name for column in query.selected_columns]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -62,8 +62,8 @@ class Store:
 
     @classmethod
     def create(cls, place: Place, fill: Callable[[Tx], object], *, bulk: bool = False, create: bool = True) -> Store:
-        """Make a new study, with its first rows by `fill`; only its owner can read it. `bulk` is as in `write`, and
-        `create` as in `Places.make`, which raises StudyError.
+        """Make a new study for its owner alone, with its first rows by `fill`; raises StudyError. `create`: see
+        `Places.make`.
         """
         home = backends.at(place).make(place, create=create)
         try:
@@ -79,10 +79,9 @@ class Store:
 
     @classmethod
     def open(cls, place: Place, *, look: bool = False) -> Store:
-        """Open the study at `place`; raises StudyError when there is none, or one of another fcpair.
-
-        For one `look`, all that is read until `end_look` is one transaction, and so one state of the study. It ends
-        with an error, too, and where something is written. Somebody who writes may have to wait for it.
+        """Open the study at `place`; raises StudyError when there is none, or one of another fcpair. For one `look`,
+        all that is read until `end_look` is one state of the study. It ends with an error, too, and where something is
+        written.
         """
         store = cls(backends.at(place).find(place))
         if look:
@@ -103,19 +102,16 @@ class Store:
         cls, path: Path, finish: Callable[[Tx, dict[str, int], dict[str, tuple[int, int]]], object]
     ) -> dict[str, int] | None:
         """Take the file at `path` as it is, without its log or with rows that are missing, and make it one file.
-
-        Returns how many rows of each table are missing, after doing `finish` with them in one transaction, and with
-        what schema.py has to know of each from now on; None, and nothing is done, where the file is as it was written.
-        One of an older fcpair only becomes one file. Raises StudyError for damage, or another one's log beside it.
+        Returns how many rows of each table are missing, after doing `finish` in one transaction with them and with what
+        schema.py has to know of each; None, and nothing is done, where the file is as it was written. One of an older
+        fcpair only becomes one file. Raises StudyError for damage, or another one's log beside it.
         """
-        file = find(path, whole=False)
-        without_log = False
+        file, without_log = find(path, whole=False), False
         try:
             file.check_whole()
         except MissingLogError:
             without_log = True
-        store = cls(file)
-        try:
+        with closing(cls(file)) as store:
             with store.read() as tx:
                 file.check_sound(driver(tx))
                 older = schema.older_revision(tx, store.place)
@@ -131,26 +127,20 @@ class Store:
                 }
                 finish(tx, missing, {name: (size.noted - size.n, size.top - size.n) for name, size in sizes.items()})
             return missing
-        finally:
-            store.close()
 
     def share(self) -> None:
-        """Let readers and a writer work side by side, until `close`; who writes waits only for SHARED_PATIENCE_S then.
-
-        Raises StudyError where that cannot be had: the place is read-only, or another process keeps the file.
-        """
+        """Let readers and a writer work side by side, until `close`; raises StudyError where that cannot be had."""
         for _ in range(SHARE_TRIES):
             try:
                 self._idle.close()
-                is_shared = self._home.share()
+                if self._home.share():
+                    self._idle.keeps = not self._home.backend.MANY_WRITE
+                    self._writing.patience_s = SHARED_PATIENCE_S
+                    return
             except Exception as error:
                 if (translated := self._translate_error(error)) is error:
                     raise
                 raise translated from error
-            if is_shared:
-                self._idle.keeps = not self._home.backend.MANY_WRITE
-                self._writing.patience_s = SHARED_PATIENCE_S
-                return
             time.sleep(SHARE_WAIT_S)
         raise StudyError(
             f"{self.place} cannot be shared: it is read-only, its disk is full, or another process is at work on it; "
@@ -180,7 +170,6 @@ class Store:
 
     @contextmanager
     def _read_on(self) -> Iterator[Tx]:
-        """Read in the look that is under way, about the grid of this store."""
         _, tx = self._look[0]
         before = tx.get_execution_options()["grid"]
         try:
@@ -200,13 +189,10 @@ class Store:
     def write(
         self, *, bulk: bool = False, wait: bool = True, first: bool = False, alone: bool = True
     ) -> AbstractContextManager[Tx]:
-        """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction.
-
-        Threads take turns here, in their order, and who is `first` before all that wait: where they wait for one
-        another in the database, some wait very long. Where another thread or process writes for longer than one waits,
-        BusyError is raised; without `wait`, at once.
-
-        Who does not need the study `alone` may write beside others who do not: they hold whatever they decide about.
+        """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction. Threads
+        take turns here, in their order, and who is `first` before all that wait. Raises BusyError where another thread
+        or process writes for longer than one waits; without `wait`, at once. Who does not need the study `alone` may
+        write beside others who do not: they hold whatever they decide about.
         """
         return _Transaction(self, writes=True, bulk=bulk, wait=wait, first=first, alone=alone)
 
@@ -216,35 +202,23 @@ class Store:
             driver(tx).execute("UPDATE study SET title = title")
             tx.rollback()
 
-    def _busy_error(self) -> BusyError:
-        return BusyError(f"{self.place}: {BUSY}; nothing was changed")
-
     def _translate_error(self, error: Exception, *, write: bool = True) -> Exception:
-        """An error of the place, of the machine or of what was given as one that says what to do; any other as it is.
-
-        A reader that loses its server does not know what was written before it read.
-        """
         if isinstance(error, self._home.backend.ERRORS):
             remedy = self._home.backend.remedy(error)
-            if remedy == BUSY:
-                return self._busy_error()
-            message = remedy if not write and remedy == UNREACHABLE else f"{remedy}; nothing was changed"
-            return StudyError(f"{self.place}: {message}") if remedy else error
+            outcome = "" if not write and remedy == UNREACHABLE else "; nothing was changed"
+            kind = BusyError if remedy == BUSY else StudyError
+            return kind(f"{self.place}: {remedy}{outcome}") if remedy else error
         if isinstance(error, UnicodeDecodeError):  # an error of SQLite's that quotes what is no text any more
             return StudyError(f"{self.place}: {sqlite.REMEDIES['malformed']}; nothing was changed")
         if isinstance(error, UnicodeEncodeError):
             return InputError(f"{error.object!r} holds half a surrogate pair, which no text can")
         if isinstance(error, OSError) and not isinstance(error, FcpairError):
-            place = error.filename or self.place
-            return StudyError(f"{place}: {error.strerror or error}; the study was not changed")
+            return StudyError(f"{error.filename or self.place}: {error.strerror or error}; the study was not changed")
         return error
 
 
 class FairLock:
-    """A lock that is handed from one thread to the next, so that nobody waits for those who came later.
-
-    Who takes it `first` waits for whoever has it, and for nobody else who waits.
-    """
+    """A lock that threads are handed in their order; who takes it `first` waits only for whoever has it."""
 
     def __init__(self, patience_s: float) -> None:
         self.patience_s = patience_s  # how long one who writes waits at most
@@ -266,10 +240,9 @@ class FairLock:
         if turn.acquire(timeout=patience_s):
             return True
         with self._lock:
-            if turn in self._waiting:
+            if is_late := turn in self._waiting:  # else it came at the last moment
                 self._waiting.remove(turn)
-                return False
-            return True  # it came at the last moment
+            return not is_late
 
     def release(self) -> None:
         """Hand the turn on."""
@@ -281,10 +254,8 @@ class FairLock:
 
 
 class _IdleConnections:
-    """Connections that wait for the next transaction while the study is served, ready to be used.
-
-    To take one from the engine's pool and to bring it back takes as long as some statements of an answer. Where a
-    server could end a connection meanwhile, none is kept: the pool asks whether it still holds.
+    """Connections that are kept for the next transaction while the study is served, except those of a server, which
+    could end one meanwhile: to take one from the engine's pool and to bring it back takes as long as some statements.
     """
 
     def __init__(self) -> None:
@@ -328,20 +299,19 @@ class _Transaction:
         if self.writes:
             if store._look:
                 store.end_look()
-            patience_s = store._writing.patience_s if self.wait else 0.0
-            until = monotonic() + patience_s
+            until = monotonic() + (patience_s := store._writing.patience_s if self.wait else 0.0)
             if not store._writing.acquire(patience_s, first=self.first):
-                raise store._busy_error()
+                raise BusyError(f"{store.place}: {BUSY}; nothing was changed")
             patience_s = max(until - monotonic(), 0.0)
         try:
-            self.store._home.check_in_place()
+            store._home.check_in_place()
             try:
                 self.conn = conn = store._idle.waiting.pop()
             except IndexError:
                 self.conn = conn = store._engine.connect()
             if self.bulk:
                 self._pause_references(conn, paused=True)
-            self.store._home.backend.begin(conn, write=self.writes, alone=self.alone, patience_s=patience_s)
+            store._home.backend.begin(conn, write=self.writes, alone=self.alone, patience_s=patience_s)
             return conn.execution_options(grid=store._grid)
         except BaseException as error:
             self._roll_back(error)
@@ -384,8 +354,7 @@ class _Transaction:
                     f"{self.store.place}: the server ended the connection while it stored this, so it may have been "
                     "done or not; look with `fcpair log` before you do it again"
                 ) from error
-            translated = self.store._translate_error(error, write=self.writes)
-            if translated is not error:
+            if (translated := self.store._translate_error(error, write=self.writes)) is not error:
                 raise translated from error
 
     def _release_connection(self, conn: Connection) -> None:

@@ -4,29 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    Column,
-    ColumnElement,
-    Connection,
-    Double,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    event,
-    false,
-    true,
-)
+import sqlalchemy as sa
+from sqlalchemy import JSON, Boolean, Column, ForeignKey, Index, LargeBinary, Table, UniqueConstraint, event
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import SchemaItem
 
@@ -35,17 +14,17 @@ POSTGRES = "postgresql"
 # SQLite compares words by their bytes, which is the order of their characters' numbers; so must every other database.
 _BYTE_ORDER = "C"
 
-Number = Integer().with_variant(BigInteger(), POSTGRES)  # up to 2^63 - 1, which ids of cells can be
-Real = Float().with_variant(Double(), POSTGRES)  # of 64 bits
-Words = Text().with_variant(Text(collation=_BYTE_ORDER), POSTGRES)  # of any length
+Number = sa.Integer().with_variant(sa.BigInteger(), POSTGRES)  # up to 2^63 - 1, which ids of cells can be
+Real = sa.Float().with_variant(sa.Double(), POSTGRES)  # of 64 bits
+Words = sa.Text().with_variant(sa.Text(collation=_BYTE_ORDER), POSTGRES)  # of any length
 
 
-def words(length: int) -> String:
+def words(length: int) -> sa.String:
     """A text of at most so many characters."""
-    return String(length).with_variant(String(length, collation=_BYTE_ORDER), POSTGRES)
+    return sa.String(length).with_variant(sa.String(length, collation=_BYTE_ORDER), POSTGRES)
 
 
-class _NoBytes(ColumnElement[bytes]):
+class _NoBytes(sa.ColumnElement[bytes]):
     """No bytes at all: as a digest it fits nothing, so that what is added behind fcpair's back is found by it."""
 
     type = LargeBinary()
@@ -64,7 +43,7 @@ def _no_bytes_in_postgres(_element: Any, _compiler: Any, **_: Any) -> str:
 
 NO_BYTES = _NoBytes()
 
-metadata = MetaData(
+metadata = sa.MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -80,12 +59,10 @@ def _table(name: str, *columns: SchemaItem) -> Table:
 
 
 def _numbered(name: str, *columns: SchemaItem) -> Table:
-    """A table whose rows have a number, their `id`."""
     return _table(name, Column("id", Number, primary_key=True), *columns)
 
 
 def _checksum_column() -> Column[bytes]:
-    """The SHA-256 of what a row says that never changes, see checksums.py."""
     return Column("checksum", LargeBinary, nullable=False, server_default=NO_BYTES)
 
 
@@ -165,7 +142,7 @@ side = _table(
     Column("axis", words(8), primary_key=True),
     Column("position", Number, primary_key=True),
     Column("text_id", ForeignKey("text.id"), nullable=False),
-    Column("drawn", Boolean, nullable=False, server_default=true()),
+    Column("drawn", Boolean, nullable=False, server_default=sa.true()),
     UniqueConstraint("grid_id", "axis", "text_id"),
 )
 
@@ -215,9 +192,9 @@ person = _numbered(
     Column("retired_at", words(32)),
     Column("consented_at", words(32)),
     Column("consented_to", Words),
-    Column("blurred", Boolean, nullable=False, server_default=false()),
+    Column("blurred", Boolean, nullable=False, server_default=sa.false()),
     Column("opted_out", JSON),
-    Column("keeps_refused", Boolean, nullable=False, server_default=false()),  # lets their refused texts be kept
+    Column("keeps_refused", Boolean, nullable=False, server_default=sa.false()),  # lets their refused texts be kept
     Column("language", words(16)),  # of the pages, where they chose one
     _checksum_column(),
 )
@@ -270,7 +247,7 @@ _leases_index = Index(None, assignment.c.status, assignment.c.until)
 
 
 @event.listens_for(assignment, "before_create")
-def _adapt_to_dialect(table: Table, conn: Connection, **_options: Any) -> None:
+def _adapt_to_dialect(table: Table, conn: sa.Connection, **_options: Any) -> None:
     """Index only what is given for a time, and give no number out again: a page may still hold one whose row is gone,
     and it must not come to mean another. Said for one database alone: SQLAlchemy loads each that is named above.
     """
@@ -305,8 +282,8 @@ judgement = _numbered(
     Column("run_id", ForeignKey("run.id")),  # the run that brought it; online, and before schema 0003, none
     Column("withdraws", ForeignKey("judgement.id")),  # an answer that this row takes back, putting none in its place
     Column("digest", LargeBinary, nullable=False, server_default=NO_BYTES),  # see hash_chain.py
-    CheckConstraint("skipped = (answer_id IS NULL)", name="answer_or_skip"),
-    CheckConstraint("withdraws IS NULL OR skipped", name="withdrawal_or_answer"),
+    sa.CheckConstraint("skipped = (answer_id IS NULL)", name="answer_or_skip"),
+    sa.CheckConstraint("withdraws IS NULL OR skipped", name="withdrawal_or_answer"),
     Index(None, "assignment_id"),
 )
 
@@ -318,7 +295,7 @@ adjudication = _numbered(
     Column("person_id", ForeignKey("person.id")),
     Column("note", Words, nullable=False),
     Column("at", words(32), nullable=False),
-    Column("flagged", Boolean, nullable=False, server_default=false()),
+    Column("flagged", Boolean, nullable=False, server_default=sa.false()),
     # The newest judgement that there was, so that it can be told whether labels have changed since. No time says so:
     # an answer from a file has the time at which it was given.
     Column("seen_judgement", Number, nullable=False, server_default="0"),

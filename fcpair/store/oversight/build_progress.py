@@ -39,15 +39,13 @@ def is_assigned(tx: Tx) -> bool:
 
 def clear_from(tx: Tx, stage: str) -> None:
     """Forget what `stage` and all later building stages made; only for a study without judgements."""
-    later = BUILDING[BUILDING.index(stage) :]
-    tx.execute(delete(slot).where(cell_range(tx).holds(slot.c.cell_id)))
-    cleared = cell_range(tx).holds(assignment.c.cell_id)
-    if "pair" not in later:  # a calibration comes before
-        cleared &= assignment.c.round_id.not_in([round_.id for round_ in rounds.calibration_rounds(tx)])
-    tx.execute(delete(assignment).where(cleared))
+    later, inside = BUILDING[BUILDING.index(stage) :], cell_range(tx).holds
+    tx.execute(delete(slot).where(inside(slot.c.cell_id)))
+    kept_ids = [] if "pair" in later else [round_.id for round_ in rounds.calibration_rounds(tx)]  # which come before
+    tx.execute(delete(assignment).where(inside(assignment.c.cell_id), assignment.c.round_id.not_in(kept_ids)))
     if "pair" in later:
         examples.clear(tx)
-        tx.execute(delete(cell).where(cell_range(tx).holds(cell.c.id)))
+        tx.execute(delete(cell).where(inside(cell.c.id)))
         cells.seal(tx)  # so that it can be written again
     if "retrieve" in later:
         sides.clear_neighbours(tx)

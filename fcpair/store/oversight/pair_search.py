@@ -37,18 +37,14 @@ class FilterIds:
 
 
 def matching_pairs(tx: Tx, wanted: PairFilter, ids: FilterIds) -> NDArray[np.int64]:
-    """The cells of the grid that meet every condition, by id, ascending.
-
-    The states `labelled`, `waiting` and those of verdicts, and tiers are conditions on `among` and `outside` alone.
+    """The cells of the grid that meet every condition, by id, ascending; `ids.among` and `ids.outside` stand for states
+    that are no conditions on rows: `labelled`, `waiting`, those of verdicts, and tiers.
     """
-    conditions = list(_conditions(tx, wanted, ids))
-    if ids.among is None or conditions:
+    conditions, matching = list(_conditions(tx, wanted, ids)), ids.among
+    if matching is None or conditions:
         query = select(cell.c.id).where(cell_range(tx).holds(cell.c.id), *conditions)
-        matching = integer_arrays(tx, query.order_by(cell.c.id))["id"]
-    else:
-        matching = ids.among
-    if ids.among is not None and conditions:
-        matching = np.intersect1d(matching, ids.among, assume_unique=True)
+        selected = integer_arrays(tx, query.order_by(cell.c.id))["id"]
+        matching = selected if matching is None else np.intersect1d(selected, matching, assume_unique=True)
     return matching if ids.outside is None else np.setdiff1d(matching, ids.outside, assume_unique=True)
 
 
@@ -61,8 +57,7 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
             yield place.in_(as_subquery(texts))
     in_labelling = rounds.in_round(rounds.primary(tx))
     for person_id, answer_id in ((ids.person, ids.answer), (ids.other, ids.other_answer)):
-        is_theirs = [] if person_id is None else [assignment.c.person_id == person_id]
-        if is_theirs:
+        if is_theirs := [] if person_id is None else [assignment.c.person_id == person_id]:
             yield cell.c.id.in_(select(assignment.c.cell_id).where(*is_theirs))
         if answer_id is not None:
             yield cell.c.id.in_(_answered(in_labelling, judgement.c.answer_id == answer_id, *is_theirs))
@@ -85,12 +80,10 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
 
 
 def _assigned(in_labelling: ColumnElement[bool], status: Status, *is_own: ColumnElement[bool]) -> Select[tuple[int]]:
-    """The cells of which somebody's labelling has come to this."""
     return select(assignment.c.cell_id).where(in_labelling, assignment.c.status == status.value, *is_own)
 
 
 def _answered(*conditions: ColumnElement[bool]) -> Select[tuple[int]]:
-    """The cells with a current answer of which all this is true."""
     return select(assignment.c.cell_id).join(judgement, latest_rows.ANSWER).where(*conditions)
 
 

@@ -36,8 +36,7 @@ def rename_study(tx: Tx, title: str) -> None:
 
 def study_facts(tx: Tx) -> dict[str, str]:
     """Facts about the study: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
-    row = tx.execute(select(study)).one()
-    hs_name, cn_name = grids.side_names(tx)
+    row, (hs_name, cn_name) = tx.execute(select(study)).one(), grids.side_names(tx)
     facts = {"title": row.title, "hs_name": hs_name, "cn_name": cn_name, "created_at": row.created_at}
     return {**facts, "guidelines": people.current_guidelines(tx)[1]}
 
@@ -103,10 +102,11 @@ def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any],
 
 def releases(tx: Tx) -> list[dict[str, Any]]:
     """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`, `path` (None: downloaded)."""
-    columns = release.c["tier", "rule", "counts", "file", "sha256", "at"]
-    rows, folder = tx.execute(select(*columns).order_by(release.c.id)).all(), backends.backend_of(tx).folder(tx)
-    paths = (None if row.rule.get(DOWNLOAD) else os.path.normpath(os.path.join(folder, row.file)) for row in rows)
-    return [{**row._mapping, "path": path} for row, path in zip(rows, paths, strict=True)]
+    columns, folder = release.c["tier", "rule", "counts", "file", "sha256", "at"], backends.backend_of(tx).folder(tx)
+    return [
+        {**row, "path": None if row["rule"].get(DOWNLOAD) else os.path.normpath(os.path.join(folder, row["file"]))}
+        for row in tx.execute(select(*columns).order_by(release.c.id)).mappings()
+    ]
 
 
 def is_answered_since(tx: Tx, run: RunRecord, of: Iterable[Round]) -> bool:
@@ -118,5 +118,4 @@ def is_answered_since(tx: Tx, run: RunRecord, of: Iterable[Round]) -> bool:
 
 def is_decided_since(tx: Tx, run: RunRecord) -> bool:
     """Whether a pair of the grid that a transaction is about was decided after a run, by a rule or by somebody."""
-    in_grid = grids.cell_range(tx).holds(adjudication.c.cell_id)
-    return is_true(tx, exists().where(in_grid, adjudication.c.at > run.at))
+    return is_true(tx, exists().where(grids.cell_range(tx).holds(adjudication.c.cell_id), adjudication.c.at > run.at))

@@ -50,14 +50,13 @@ def time_set(tx: Tx, stage: str, name: str) -> str | None:
 
 def save_settings(tx: Tx, stage: str, values: Mapping[str, Any], run_id: int) -> None:
     """Let these values hold from now on. What holds already keeps the run that set it; other keys stay."""
-    current = of_stage(tx, stage)
+    current, grid_id = of_stage(tx, stage), current_grid_id(tx)
     for name, value in values.items():
-        key = f"{stage}.{name}"
+        key, changed = f"{stage}.{name}", {"value": value, "run_id": run_id}
         if name not in current:
-            tx.execute(insert(setting).values(grid_id=current_grid_id(tx), key=key, value=value, run_id=run_id))
+            tx.execute(insert(setting).values(grid_id=grid_id, key=key, **changed))
         elif current[name] != value:
-            own = (setting.c.grid_id == current_grid_id(tx)) & (setting.c.key == key)
-            tx.execute(update(setting).where(own).values(value=value, run_id=run_id))
+            tx.execute(update(setting).where(setting.c.grid_id == grid_id, setting.c.key == key).values(**changed))
 
 
 def remove_stage(tx: Tx, stage: str) -> None:

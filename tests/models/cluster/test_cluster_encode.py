@@ -104,7 +104,7 @@ def test_a_worker_that_is_killed_costs_its_part_again_and_nothing_else(client: A
     places = encode_on_cluster(client, some, tiny, kill)
     assert files(tiny).items() > stood.items()
     np.testing.assert_array_equal(_load(places), encode(some, tiny))
-    written = [one for part in read_parts(folder_of(tiny)) if part.path.name not in before for one in part.keys]
+    written = [key for path, keys, _ in read_parts(folder_of(tiny)) if path.name not in before for key in keys]
     assert len(written) == len(set(written)) == 1500
 
 

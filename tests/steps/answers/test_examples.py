@@ -14,7 +14,7 @@ from servers import Places
 from fcpair.arrays import Vectors
 from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.files.tables.tabular import write_table
-from fcpair.models import answering_models, encode
+from fcpair.models import encode
 from fcpair.models.encode import Progress
 from fcpair.models.model_files import Model
 from fcpair.models.service import Prompt
@@ -73,7 +73,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         sent.append(prompt.body["messages"][0]["content"])
         return "Let us be kind."
 
-    monkeypatch.setattr(answering_models, "query_and_cache", ask)
+    monkeypatch.setattr("fcpair.models.service.query_and_cache", ask)
     return sent
 
 

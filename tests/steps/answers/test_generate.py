@@ -344,7 +344,7 @@ def test_the_walk_stops_before_a_service_is_asked_and_goes_on_after(
         asked.append(prompt)
         return "Not at all, I think."
 
-    monkeypatch.setattr(answering_models, "query_and_cache", ask)
+    monkeypatch.setattr("fcpair.models.service.query_and_cache", ask)
     plan = GridPlan("replies", SidePlan(names=STATEMENTS), SidePlan(names=("plain",)), (SERVICE, CURATE))
     recipe = Recipe(setup=Setup(title="t"), simulate=Simulate(skips=0), grids=(plan,))
     study = Study.create(tmp_path / "study.db", recipe.setup, grids=recipe.grids)
@@ -362,7 +362,7 @@ def test_a_service_that_fails_leaves_the_study_as_it_was(tmp_path: Path, monkeyp
     def fails(*_: object) -> str:
         raise ServiceError("it does not answer")
 
-    monkeypatch.setattr(answering_models, "query_and_cache", fails)
+    monkeypatch.setattr("fcpair.models.service.query_and_cache", fails)
     monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "cache"))
     with pytest.raises(ServiceError):
         grid.generate("propose")

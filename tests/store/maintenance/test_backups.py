@@ -21,6 +21,7 @@ from steps.small import dump
 
 from fcpair.cli import main
 from fcpair.errors import StudyError
+from fcpair.store import backups
 from fcpair.store.database import backends, backup_format, schema
 from fcpair.store.database.backends import Place, postgres_server, sqlite_file
 from fcpair.store.database.backup_format import Manifest
@@ -201,7 +202,7 @@ def test_a_bit_that_has_turned_is_found_wherever_it_is(studies: Studies, tmp_pat
         flipped[at] ^= 1 << draw.randrange(8)
         file.write_bytes(flipped)
         with pytest.raises(StudyError, match=r"is damaged|is not a backup"):
-            backup_format.check(file)
+            backups.check(file)
     assert "is damaged" in refused(file, tmp_path / "again.db")
 
 

@@ -33,9 +33,8 @@ class Places(Protocol):
         """The study at this place; raises StudyError when there is none."""
 
     def make(self, place: Place, *, create: bool) -> Home:
-        """An empty database at this place; raises StudyError when something is there, or it cannot be made.
-
-        Without `create`, a server must have the database already; a file is made in any case.
+        """An empty database at this place; raises StudyError when something is there, or it cannot be made. Without
+        `create`, a server must have the database already; a file is made in any case.
         """
 
     def restore_facts(self, conn: Connection) -> dict[str, str]:

@@ -55,15 +55,15 @@ _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
 
 
 def _copy_statement(table: Table, names: Iterable[str]) -> str:
-    return f"COPY {_quote(table.name)} ({', '.join(map(_quote, names))}) FROM STDIN"
+    return f"COPY {_quoted((table.name,))} ({_quoted(names)}) FROM STDIN"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def _plain_value(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
-
-
-def _quote(name: str) -> str:
-    return f'"{name}"'
 
 
 class _Postgres(Backend):
@@ -76,6 +76,7 @@ WHERE NOT tgisinternal AND c.relnamespace = current_schema()::regnamespace
 UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
 """
     REFUSAL = MappingProxyType({_REFUSE: _REFUSES})
+    MAKE_REFUSAL = (f"CREATE OR REPLACE FUNCTION {_REFUSE}() RETURNS trigger LANGUAGE plpgsql AS $${_REFUSES}$$",)
     DROP_SEAL = f"DROP TRIGGER IF EXISTS {SEAL} ON cell"
     N_PAGES = "SELECT pg_database_size(current_database()) / current_setting('block_size')::bigint"
 
@@ -92,7 +93,7 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
 
     def hold_rows(self, conn: Connection, table: Table, numbers: Sequence[int]) -> None:
         # In their order, so that no two can wait for each other.
-        locked = f"SELECT 1 FROM {_quote(table.name)} WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
+        locked = f'SELECT 1 FROM "{table.name}" WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE'
         driver(conn).execute(locked, (list(numbers),))
 
     def hold_numbers(self, conn: Connection) -> None:
@@ -101,20 +102,19 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
 
     def update_statistics(self, conn: Connection, tables: Sequence[Table]) -> None:
         # Which the server does by itself a minute later; until then, it takes every table for a small one.
-        driver(conn).execute(f"ANALYZE {', '.join(_quote(one.name) for one in tables)}")
+        driver(conn).execute(f"ANALYZE {_quoted(table.name for table in tables)}")
 
     def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
         # By COPY, which takes a small part of the time of INSERT.
         remaining = iter(rows)
         while chunk := list(islice(remaining, 50_000)):
-            names, kinds = list(chunk[0]), [table.c[name].type for name in chunk[0]]
-            converters = [
-                Json if isinstance(kind, JSON) else bool if isinstance(kind, Boolean) else _plain_value
-                for kind in kinds
-            ]
-            with driver(conn).cursor().copy(_copy_statement(table, names)) as copy:
+            converters = {
+                name: Json if isinstance(kind, JSON) else bool if isinstance(kind, Boolean) else _plain_value
+                for name, kind in ((name, table.c[name].type) for name in chunk[0])
+            }
+            with driver(conn).cursor().copy(_copy_statement(table, converters)) as copy:
                 for row in chunk:
-                    values = zip(map(row.__getitem__, names), converters, strict=True)
+                    values = ((row[name], convert) for name, convert in converters.items())
                     copy.write_row([None if value is None else convert(value) for value, convert in values])
 
     def integer_arrays(self, conn: Connection, query: Select[Any]) -> dict[str, NDArray[Any]]:
@@ -125,14 +125,13 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
         params = [processors.get(name, _plain_value)(given[name]) for name in compiled.positiontup or ()]
         names = [column.name for column in query.selected_columns]
         packed = ", ".join(f"string_agg(int8send(coalesce(c{at}, {_MISSING})::bigint), '')" for at in range(len(names)))
-        columns = ", ".join(f"c{at}" for at in range(len(names)))
-        whole = f"SELECT {packed} FROM ({compiled.statement}) AS q ({columns})"
+        whole = f"SELECT {packed} FROM ({compiled.statement}) AS q ({', '.join(f'c{at}' for at in range(len(names)))})"
         row = driver(conn).execute(whole, params, binary=True).fetchone()
-        arrays = {
-            name: np.frombuffer(cell or b"", ">i8").astype(np.int64) for name, cell in zip(names, row, strict=True)
+        arrays = (np.frombuffer(cell or b"", ">i8").astype(np.int64) for cell in row)
+        return {
+            name: np.where(is_missing, np.nan, values) if (is_missing := values == _MISSING).any() else values
+            for name, values in zip(names, arrays, strict=True)
         }
-        missing = {name: values == _MISSING for name, values in arrays.items()}
-        return {n: np.where(missing[n], np.nan, values) if missing[n].any() else values for n, values in arrays.items()}
 
     def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
         # The rows of both sides are there, so references need not be looked up, and none can be added afterwards.
@@ -144,11 +143,6 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
             reference = f"FOREIGN KEY ({column}) REFERENCES text (id) NOT VALID"
             raw_connection.execute(f"ALTER TABLE cell ADD CONSTRAINT {name} {reference}")
         return int(n)
-
-    def create_refusal(self, conn: Connection) -> None:
-        driver(conn).execute(
-            f"CREATE OR REPLACE FUNCTION {_REFUSE}() RETURNS trigger LANGUAGE plpgsql AS $${_REFUSES}$$"
-        )
 
     def append_only_triggers(self, table: str) -> dict[str, str]:
         refuse = f"EXECUTE FUNCTION {_REFUSE}('{refusal(table)}')"
@@ -165,7 +159,7 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
 
     def raw_column(self, table: Table, column: str, of: str) -> str:
         # Whether something is so is a number, and JSON the text that it was written as.
-        kind, named = table.c[column].type, f"{of}.{_quote(column)}"
+        kind, named = table.c[column].type, f'{of}."{column}"'
         if isinstance(kind, JSON):
             return f"CAST({named} AS text)"
         return f"CAST({named} AS integer)" if isinstance(kind, Boolean) else named
@@ -194,12 +188,10 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
 
     def remedy(self, error: Exception) -> str | None:
         original = getattr(error, "orig", error)
-        for kind, what in _REMEDIES:
-            if isinstance(original, kind):
-                return what
         # `errors.QueryCanceled` is what the server makes of a statement that somebody ends, and stays as it is.
         is_lost = isinstance(original, psycopg.OperationalError) and not isinstance(original, errors.QueryCanceled)
-        return UNREACHABLE if is_lost else None
+        remedies = (remedy for kind, remedy in _REMEDIES if isinstance(original, kind))
+        return next(remedies, UNREACHABLE if is_lost else None)
 
 
 POSTGRES = _Postgres()

@@ -111,24 +111,19 @@ class StudyServer:
 def is_there(place: str | Path) -> bool:
     """Whether there is a database at a URL with tables in it; raises StudyError where the server cannot be reached."""
     try:
-        connection = _connect(parse_url(place))
-    except StudyError as error:
-        if _is_missing(error):
-            return False
-        raise
-    with closing(connection):
-        return _n_tables(connection) > 0
+        with closing(_connect(parse_url(place))) as connection:
+            return _n_tables(connection) > 0
+    except _NoDatabaseError:
+        return False
 
 
-def _is_missing(error: StudyError) -> bool:
-    """Return whether the server was reached, and has no such database."""
-    return isinstance(error.__cause__, psycopg.OperationalError) and "does not exist" in str(error)
+class _NoDatabaseError(StudyError):
+    """The server was reached, and has no such database."""
 
 
 def find(place: str | Path) -> StudyServer:
     """The study at a URL; raises StudyError where the server cannot be reached, or there is no study."""
-    url = parse_url(place)
-    home = StudyServer(url)
+    home = StudyServer(url := parse_url(place))
     with closing(_connect(url)) as connection:
         if not _n_tables(connection):
             raise StudyError(
@@ -139,13 +134,10 @@ def find(place: str | Path) -> StudyServer:
 
 def make(place: str | Path, *, create: bool) -> StudyServer:
     """An empty database at a URL, made to `create` it; raises StudyError where there is none, or it has tables."""
-    url = parse_url(place)
-    home = StudyServer(url)
+    home = StudyServer(url := parse_url(place))
     try:
         connection = _connect(url)
-    except StudyError as error:
-        if not _is_missing(error):
-            raise
+    except _NoDatabaseError as error:
         if not create:
             raise StudyError(
                 f"there is no database {url.database} at {home.place}; check its name, or create it with `--create` "
@@ -189,8 +181,10 @@ def _connect(url: URL) -> psycopg.Connection[tuple[Any, ...]]:
     try:
         return psycopg.connect(plain, connect_timeout=CONNECT_S, application_name=NAME, autocommit=True)
     except psycopg.OperationalError as error:
-        message = str(error).strip().splitlines()[-1]
-        raise StudyError(f"{url.render_as_string()} cannot be reached: {message}; nothing was changed") from error
+        message = f"{url.render_as_string()} cannot be reached: {str(error).strip().splitlines()[-1]}"
+        raise (_NoDatabaseError if "does not exist" in message else StudyError)(
+            f"{message}; nothing was changed"
+        ) from error
 
 
 def _n_tables(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
@@ -200,7 +194,6 @@ def _n_tables(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
 
 
 def _prepare_session(connection: Any, _record: Any) -> None:
-    """Set what holds for every connection of a store."""
     connection.autocommit = True
     # An answer is on the disk before it is acknowledged, whatever the server does by default; plans are for whole
     # results; and statements of a few milliseconds are not compiled.
@@ -227,8 +220,8 @@ def _namespace(conn: Connection) -> str:
 
 def save(conn: Connection, address: str, to: Any, _folder: Path) -> None:
     """Write the study as pg_dump sees it when it begins."""
-    options = (*_NO_OWNERSHIP, '--schema="{}"'.format(_namespace(conn).replace('"', '""')))
-    command = [_find_tool("pg_dump"), "--format=custom", *options]
+    schema = '--schema="{}"'.format(_namespace(conn).replace('"', '""'))
+    command = [_find_tool("pg_dump"), "--format=custom", *_NO_OWNERSHIP, schema]
     with _tool_process(command, address, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         shutil.copyfileobj(process.stdout, to)
@@ -281,7 +274,6 @@ def _tool_process(command: list[str], address: str, **streams: Any) -> Iterator[
 
 
 def _find_tool(name: str, at_least: int = 0) -> str:
-    """A program of PostgreSQL's; raises StudyError where it is missing or older than need be."""
     folder = os.environ.get(FOLDER)
     path = shutil.which(name, path=folder or None)
     install = f"`apt-get install postgresql-client` installs it on Debian, and {FOLDER} names the folder of another one"
@@ -294,7 +286,6 @@ def _find_tool(name: str, at_least: int = 0) -> str:
 
 def _tool_version(tool: str) -> int:
     output = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
-    match = re.search(r"\) (\d+)", output)
-    if match is None:
+    if (match := re.search(r"\) (\d+)", output)) is None:
         raise StudyError(f"{tool} does not say which version of PostgreSQL it belongs to")
     return int(match[1])

@@ -22,9 +22,7 @@ Spans = Sequence[tuple[int, int]]  # the first and the last id that the cells of
 driver: Callable[[Connection], Any] = attrgetter("connection.driver_connection")
 
 
-def refusal(table: str) -> str:
-    """Message for whoever changes a table whose rows are only ever added."""
-    return f"{table} is append-only"
+refusal: Callable[[str], str] = "{} is append-only".format  # for whoever changes a table whose rows are only ever added
 
 
 class Backend(Protocol):
@@ -34,27 +32,21 @@ class Backend(Protocol):
     MANY_WRITE: bool  # a server keeps it: several can write at once, and a connection can be ended at any time
     GUARDS: str  # the statement that lists whatever acts on changes: its name, and how it is defined
     REFUSAL: Mapping[str, str] = MappingProxyType({})  # the function that triggers call, and how it is defined
+    MAKE_REFUSAL: tuple[str, ...] = ()  # the statement that makes it
     DROP_SEAL: str
     N_PAGES: str  # the statement that counts the pages that `faults` looks at
 
     def begin(self, conn: Connection, *, write: bool, alone: bool, patience_s: float) -> None:
-        """Begin: to read what there is at one moment, or to write.
-
-        Who writes `alone` waits until nobody else does, and keeps others waiting; all others may write side by side,
-        where the database can. A wait of more than `patience_s` is an error.
+        """Begin to read what there is now, or to write, `alone` or not; raises one of ERRORS after waiting
+        `patience_s`.
         """
 
     def hold_rows(self, conn: Connection, table: Table, numbers: Sequence[int]) -> None:
-        """Let nobody else who holds one of these rows go on until the end of the transaction.
-
-        Whoever holds rows of several tables does so in one order, and before they give numbers to any.
-        """
+        """Let nobody else who holds one of these rows go on until the end of the transaction."""
         return
 
     def hold_numbers(self, conn: Connection) -> None:
-        """Let nobody else give numbers to rows until the end of the transaction: they have no gaps, and who sees one
-        sees all before it.
-        """
+        """Let nobody else give numbers, which have no gaps, to rows until the end of the transaction."""
         return
 
     def update_statistics(self, conn: Connection, tables: Sequence[Table]) -> None:
@@ -81,31 +73,21 @@ class Backend(Protocol):
     def seal_trigger(self, spans: Spans) -> str:
         """The trigger that seals these grids, as the database shows it."""
 
-    def create_refusal(self, conn: Connection) -> None:
-        """Make what triggers call, where they call anything."""
-        return
-
     def protect(self, conn: Connection, table: str) -> None:
         """Make a table append-only: the database itself refuses to change, delete or replace a row."""
-        self.create_refusal(conn)
-        for trigger in self.append_only_triggers(table).values():
-            driver(conn).execute(trigger)
+        for statement in (*self.MAKE_REFUSAL, *self.append_only_triggers(table).values()):
+            driver(conn).execute(statement)
 
     def seal(self, conn: Connection, spans: Spans) -> None:
         """Refuse any further cell of these grids, and of no others: each is whole, so another could only be a copy."""
-        driver(conn).execute(self.DROP_SEAL)
-        if spans:
-            self.create_refusal(conn)
-            driver(conn).execute(self.seal_trigger(spans))
+        for statement in (self.DROP_SEAL, *((*self.MAKE_REFUSAL, self.seal_trigger(spans)) if spans else ())):
+            driver(conn).execute(statement)
 
-    def expected_guards(self, tables: Sequence[str], spans: Spans) -> dict[str, str]:
-        """Guards that must be in the database where these tables are protected and these grids sealed, by name."""
+    def guards(self, conn: Connection, tables: Sequence[str], spans: Spans) -> tuple[dict[str, str], dict[str, str]]:
+        """Guards, by name, that should protect these tables and seal these grids; and all that act on changes."""
         expected = {name: sql for table in tables for name, sql in self.append_only_triggers(table).items()}
-        return {**expected, **self.REFUSAL, **({SEAL: self.seal_trigger(spans)} if spans else {})}
-
-    def actual_guards(self, conn: Connection) -> dict[str, str]:
-        """Guards in the database that act on changes, by name, as `expected_guards` has them."""
-        return {row[0]: row[1] for row in driver(conn).execute(self.GUARDS)}
+        expected |= {**self.REFUSAL, **({SEAL: self.seal_trigger(spans)} if spans else {})}
+        return expected, {row[0]: row[1] for row in driver(conn).execute(self.GUARDS)}
 
     def erase_deleted(self, conn: Connection) -> None:
         """Overwrite what this transaction deletes, where the database can, instead of only letting go of it."""
@@ -136,7 +118,4 @@ class Backend(Protocol):
         """Let the next assignment have the number after this one, and rows of other tables those after their own."""
 
     def remedy(self, error: Exception) -> str | None:
-        """Say what a user can do about an error that says something of the place; None for any other.
-
-        UNREACHABLE says that a commit under way may have been done or not.
-        """
+        """Say what a user can do about an error that says something of the place; None for any other."""

@@ -1,7 +1,7 @@
 """Operations that are SQLite's own; the file itself is held by `sqlite_file.py`.
 
-Whoever can read a study or a cache has its texts, and can act as anybody in it, so files are for the eyes of their
-owner. The umask is left alone, since it is the whole process's and other files are made for passing on.
+Files are for the eyes of their owner: whoever reads a study can act as anybody in it. The umask, which is the whole
+process's, is left alone.
 """
 
 from __future__ import annotations
@@ -91,11 +91,8 @@ def connect(path: str) -> sqlite3.Connection:
 
 
 def drop(connection: sqlite3.Connection) -> None:
-    """Close a connection, and leave the log as it is.
-
-    The last one to be closed would lay the log over whatever is in the file now, were it not interrupted in that.
-    """
-    connection.interrupt()
+    """Close a connection, and leave the log as it is."""
+    connection.interrupt()  # or the last one to be closed would lay the log over whatever is in the file now
     connection.close()
 
 
@@ -115,18 +112,14 @@ def enable_wal(connection: sqlite3.Connection) -> bool:
 
 
 def checkpoint(connection: sqlite3.Connection, check: Callable[[sqlite3.Connection], object] | None) -> bool:
-    """Fold the log into the file, unless anybody else has it open; returns whether it was folded.
-
-    What `check` raises, while nobody else can write, is raised, and nothing is changed. Folding ends in two steps: the
-    log is deleted, then the header says so. What is killed between them must not look as if the log had been lost, so
-    the file is marked as whole before.
-    """
-    connection.execute("PRAGMA busy_timeout = 0")
+    """Fold the log into the file, unless anybody else has it open or `check` raises; returns whether it was folded."""
     try:
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("BEGIN IMMEDIATE")
+        for statement in ("PRAGMA busy_timeout = 0", "PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE"):
+            connection.execute(statement)
         if check is not None:
             check(connection)
+        # Folding ends in two steps: the log is deleted, then the header says so. What is killed between them must not
+        # look as if the log had been lost.
         connection.execute(f"PRAGMA user_version = {_WHOLE}")
         connection.execute("COMMIT")
         return bool(connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",))
@@ -139,20 +132,9 @@ def checkpoint(connection: sqlite3.Connection, check: Callable[[sqlite3.Connecti
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # lets go of the lock
 
 
-def log_size(path: str) -> int:
-    """Bytes of the log beside the file at `path`; 0 where there is none."""
-    try:
-        return os.stat(f"{path}-wal").st_size
-    except OSError:
-        return 0
-
-
 def has_log(path: str) -> bool:
-    """Return whether there is a log beside the file at `path` in which anything was ever written.
-
-    What only reads a file whose log is missing, as `sqlite3 -readonly` does, leaves an empty one there. A log in which
-    no frame has the salts of its beginning holds nothing that SQLite would read, and counts as empty, too:
-    https://www.sqlite.org/fileformat.html#the_write_ahead_log.
+    """Return whether anything was ever written in the log beside the file: one without a frame that has the salts of
+    its beginning counts as empty (https://www.sqlite.org/fileformat.html#the_write_ahead_log).
     """
     try:
         with open(f"{path}-wal", "rb") as log:
@@ -164,10 +146,7 @@ def has_log(path: str) -> bool:
 
 
 def copy(connection: sqlite3.Connection, path: Path) -> None:
-    """Write the database as it is now into a new file that only its owner can read; one file, without a log.
-
-    Raises OSError, and leaves nothing there, where that is not possible or the copy is not whole.
-    """
+    """Write the database into a new file for its owner, without a log; raises OSError, and leaves nothing there."""
     create_private(path)
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as target:
@@ -192,14 +171,12 @@ def create_private(path: Path) -> None:
 
 
 def restrict_to_owner(path: str | Path) -> str | None:
-    """Keep a file that everybody can read or write to its owner; one that is shared with a group alone stays as it is.
-
-    Returns a sentence about it; None where nothing was changed, as where the file is not there or is somebody else's.
+    """Keep a file that everybody, not only a group, can read or write to its owner, and return a sentence about it;
+    None where nothing was changed, as where the file is not there or is somebody else's.
     """
+    if not (rights := _rights(path)) & 0o007:
+        return None
     try:
-        rights = stat.S_IMODE(os.stat(path).st_mode)
-        if os.name != "posix" or not rights & 0o007:
-            return None
         os.chmod(path, OWNER_ALONE)
     except OSError:
         return None
@@ -211,14 +188,16 @@ def restrict_to_owner(path: str | Path) -> str | None:
 
 def exposure_warning(path: str | Path) -> str | None:
     """A sentence that says how to keep a file to its owner; None where it is, or is not there."""
-    try:
-        rights = stat.S_IMODE(os.stat(path).st_mode)
-    except OSError:
-        return None
-    if os.name != "posix" or not rights & 0o077:
+    if not (rights := _rights(path)) & 0o077:
         return None
     command = f"chmod 600 {shlex.quote(str(path))}"
     return f"others on this machine may read or write {path} (its rights are {rights:04o}); `{command}` ends that"
+
+
+def _rights(path: str | Path) -> int:
+    with suppress(OSError):
+        return stat.S_IMODE(os.stat(path).st_mode) if os.name == "posix" else 0
+    return 0
 
 
 class _SQLite(Backend):
@@ -232,13 +211,13 @@ class _SQLite(Backend):
         # A writer takes its lock at once, so that two writers cannot both get half way; each of them writes alone.
         # SQLAlchemy would take time over each of these statements, and there are some at every answer.
         conn.begin()
-        raw_connection = driver(conn)
-        if patience_s != PATIENCE_S:
+        raw_connection, is_usual = driver(conn), patience_s == PATIENCE_S
+        if not is_usual:
             raw_connection.execute(f"PRAGMA busy_timeout = {int(1000 * patience_s)}")
         try:
             raw_connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         finally:
-            if patience_s != PATIENCE_S:
+            if not is_usual:
                 raw_connection.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
 
     def pause_references(self, conn: Connection, *, paused: bool) -> None:
@@ -287,13 +266,12 @@ class _SQLite(Backend):
         return [f"SQLite says: {message}" for message in messages]
 
     def folder(self, conn: Connection) -> str:
-        place = conn.exec_driver_sql("SELECT file FROM pragma_database_list WHERE name = 'main'").scalar_one()
-        return os.path.dirname(str(place))
+        statement = "SELECT file FROM pragma_database_list WHERE name = 'main'"
+        return os.path.dirname(str(conn.exec_driver_sql(statement).scalar_one()))
 
     def write_rows(self, conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
-        names = [f'"{column.name}"' for column in table.columns]
-        values = ", ".join("?" for _ in names)
-        driver(conn).executemany(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({values})", rows)
+        names, values = ", ".join(f'"{column.name}"' for column in table.c), ", ".join("?" * len(table.c))
+        driver(conn).executemany(f"INSERT INTO {table.name} ({names}) VALUES ({values})", rows)
 
     def last_number(self, conn: Connection) -> int:
         row = driver(conn).execute("SELECT seq FROM sqlite_sequence WHERE name = 'assignment'").fetchone()

@@ -55,11 +55,12 @@ def make(place: str | Path, *, create: bool = True) -> StudyFile:
             connection.execute("BEGIN EXCLUSIVE")
             if path.stat().st_size == 0:
                 path.unlink()
-    for end in sqlite.FILES:
-        if Path(f"{path}{end}").exists():
-            what = "exists already; choose another place or use that study"
-            log = f"is the log of a study that was at {path}; put that back, or choose another place"
-            raise StudyError(f"{path}{end} {log if end else what}")
+    if end := next((end for end in sqlite.FILES if Path(f"{path}{end}").exists()), None):
+        raise StudyError(
+            f"{path}{end} is the log of a study that was at {path}; put that back, or choose another place"
+        )
+    if end is not None:
+        raise StudyError(f"{path} exists already; choose another place or use that study")
     try:
         sqlite.create_private(path)
     except OSError as error:
@@ -72,11 +73,10 @@ def is_left_empty(path: Path) -> bool:
     real = os.path.realpath(path)  # where a link leads, and the log lies
     if not path.is_file() or Path(f"{real}{LOG}").exists():
         return False
-    if path.stat().st_size and not Path(f"{real}-journal").exists():
-        return False
-    with suppress(sqlite3.Error, OSError), closing(sqlite.connect(real)) as connection:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # undoes what was begun
-        return path.stat().st_size == 0
+    if not path.stat().st_size or Path(f"{real}-journal").exists():
+        with suppress(sqlite3.Error, OSError), closing(sqlite.connect(real)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # undoes what was begun
+            return path.stat().st_size == 0
     return False
 
 
@@ -87,12 +87,9 @@ def is_there(place: str | Path) -> bool:
 
 def find(place: str | Path, *, whole: bool = True) -> StudyFile:
     """The study in a file, be it `whole` or not; raises StudyError where there is none."""
-    path = Path(place)
-    if not path.is_file():
-        raise StudyError(
-            f"there is no study at {path}; `fcpair init` or `Study.create` makes one, `--study` or "
-            "FCPAIR_STUDY names another"
-        )
+    if not (path := Path(place)).is_file():
+        makes_one = "`fcpair init` or `Study.create` makes one, `--study` or FCPAIR_STUDY names another"
+        raise StudyError(f"there is no study at {path}; {makes_one}")
     study_file = StudyFile(path)
     if whole:
         study_file.check_whole()
@@ -100,7 +97,7 @@ def find(place: str | Path, *, whole: bool = True) -> StudyFile:
 
 
 def restore_facts(_conn: Connection) -> dict[str, str]:
-    """Nothing else need be known."""
+    """Give none: SQLite's own copy is all."""
     return {}
 
 
@@ -143,14 +140,12 @@ def save_rescued(connection: sqlite3.Connection, place: str) -> Path:
     stem, suffix = f"{Path(place).stem}-rescued-{datetime.now(UTC):%Y%m%dT%H%M%S}", Path(place).suffix
     for folder in dict.fromkeys((Path(place).parent, Path.cwd(), Path.home(), Path(tempfile.gettempdir()))):
         paths = (folder / f"{stem}{f'-{n}' * (n > 1)}{suffix}" for n in count(1))
-        path = next(one for one in paths if not (one.exists() or Path(f"{one}{PART}").exists()))
+        path = next(path for path in paths if not (path.exists() or Path(f"{path}{PART}").exists()))
         try:
             sqlite.copy(connection, Path(f"{path}{PART}"))
-            os.rename(f"{path}{PART}", path)
+            return Path(f"{path}{PART}").rename(path)
         except OSError as error:
             last_error = error
-        else:
-            return path
     raise last_error
 
 
@@ -176,20 +171,15 @@ class _OpenFile:
                 return cached
             fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
             status = os.fstat(fd)
-            opened = cls._all.get((status.st_dev, status.st_ino))
-            if opened is None:
-                opened = cls._all[status.st_dev, status.st_ino] = cls(fd, (status.st_dev, status.st_ino))
-            else:  # put there just now
+            if opened := cls._all.get(key := (status.st_dev, status.st_ino)):  # put there just now
                 finalize(opened, os.close, fd)
+            else:
+                opened = cls._all[key] = cls(fd, key)
             return opened
 
     def start(self) -> bytes:
         """The first bytes of the file, as they are now."""
         return os.pread(self.fd, sqlite.HEADER_BYTES, 0)
-
-    def header(self) -> sqlite.Header:
-        """The header that the file has now."""
-        return sqlite.Header.from_bytes(self.start())
 
 
 def identity(path: str) -> Identity | None:
@@ -222,23 +212,26 @@ class StudyFile:
         self._absent = self._saved = False  # since it was missed; all that was acknowledged is saved once
 
     def check_whole(self) -> None:
-        """Raise StudyError, before SQLite opens the file, where a log that is not its own lies beside it, or its own is
-        missing: SQLite would open something else than was written.
+        """Raise StudyError, before SQLite opens the file, if its log is missing, or that of another file lies beside
+        it.
         """
         for _ in range(SETTLE_TRIES):
-            header = self._open_file.header()
+            header = sqlite.Header.from_bytes(start := self._open_file.start())
             is_missing = header.is_shared and not header.is_whole and not sqlite.has_log(self._real)
             if not is_missing:
                 break
             time.sleep(SETTLE_WAIT_S)
-        if not header.is_database and backup_format.is_backup_start(self._open_file.start()):
-            brings_back = f"`fcpair restore {quote(self.place)} --study OTHER` brings the study back"
-            raise StudyError(f"{self.place} is a backup of a study; {brings_back}")
         if not header.is_database:
-            raise StudyError(f"{self.place} is not a study; `fcpair init --study OTHER` makes a new one")
+            what = "not a study; `fcpair init --study OTHER` makes a new one"
+            if backup_format.is_backup_start(start):
+                command = f"`fcpair restore {quote(self.place)} --study OTHER`"
+                what = f"a backup of a study; {command} brings the study back"
+            raise StudyError(f"{self.place} is {what}")
         place = self._real if os.path.islink(self.place) else self.place
-        log = f"{place}{LOG}"
-        if sqlite.log_size(self._real) and not header.is_shared:
+        log, log_bytes = f"{place}{LOG}", 0
+        with suppress(OSError):
+            log_bytes = os.stat(f"{self._real}{LOG}").st_size
+        if log_bytes and not header.is_shared:
             raise StudyError(
                 f"{place} has a log beside it that belongs to another file, {log}: is it a copy that was put in the "
                 f"place of a study that was being served? If {place} is what you want, move {log} and the file that "
@@ -308,10 +301,7 @@ class StudyFile:
         return engine
 
     def reading_engine(self) -> Engine:
-        """An engine that only reads the file, whatever became of it: no log is folded in, nothing is undone.
-
-        Text that is no UTF-8 any more comes as what it is, so that it can be said where it stands.
-        """
+        """An engine that only reads the file, whatever became of it; text that is no UTF-8 any more comes as it is."""
 
         def connect() -> sqlite3.Connection:
             uri = f"{Path(self._real).absolute().as_uri()}?mode=ro"
@@ -334,25 +324,26 @@ class StudyFile:
             sqlite.drop(connection)
             raise
 
+    def _is_shared(self) -> bool:
+        return sqlite.Header.from_bytes(self._open_file.start()).is_shared
+
     def check_alone(self) -> None:
         """Raise StudyError while another process serves the file; only then its log is still there."""
-        if self._open_file.header().is_shared:
+        if self._is_shared():
             raise StudyError(
                 f"{self.place} is being served: end `fcpair serve`, and whatever else uses it, then try again. Nothing "
                 "was changed"
             )
 
     def share(self) -> bool:
-        """Begin the log, if the file can be had alone for a moment; returns whether it could.
-
-        A log that was left there is folded in first. Raises StudyError where it and the file do not go together.
+        """Begin the log, if the file can be had alone for a moment; returns whether it could. Raises StudyError where a
+        log that was left there, which is folded in first, and the file do not go together.
         """
         for engine in self._engines:
             engine.dispose()
-        if self._open_file.header().is_shared:
+        if self._is_shared():
             self._close_connection(self.connect())
-        keeper = self.connect()
-        if not sqlite.enable_wal(keeper):
+        if not sqlite.enable_wal(keeper := self.connect()):
             sqlite.drop(keeper)
             return False
         self._shared_log = identity(self._real + LOG)
@@ -363,23 +354,21 @@ class StudyFile:
         return True
 
     def close(self) -> None:
-        """Close all connections, and fold the log into the file, where nobody else has it open.
-
-        A file that is not at its place is left as it is, with its log; all that was acknowledged is saved in a copy. A
-        log that was found there and does not go with the file is left as it is, too.
+        """Close all connections, and fold the log into the file, where nobody else has it open. A file that is not at
+        its place, and a log that does not go with the file, are left as they are; all that was acknowledged is saved.
         """
         if os.getpid() != self._process:  # a fork has no business with its parent's files
             return
-        keeper, leftover = self._keeper, None
-        if keeper is None and self._open_file.header().is_shared and self._identity_error() != MOVED:
+        leftover = None
+        if self._keeper is None and self._is_shared() and self._identity_error() != MOVED:
             with suppress(sqlite3.Error, StudyError):
                 leftover = self.connect()
         for engine in self._engines:
             engine.dispose()
-        if keeper is not None:
+        if self._keeper is not None:
             if not self._may_checkpoint():
                 self.rescue()
-            self._close_connection(keeper, began_here=True)
+            self._close_connection(self._keeper, began_here=True)
             self._keeper = None
         elif leftover is not None:
             with suppress(StudyError):
@@ -409,8 +398,7 @@ class StudyFile:
     def rescue(self) -> None:
         """Save all that was acknowledged in a new file, once for each time that the shared file is gone; log that."""
         with self._rescuing:
-            reason = self._identity_error()
-            if not reason or self._keeper is None or self._saved:
+            if not (reason := self._identity_error()) or self._keeper is None or self._saved:
                 return
             self._absent = True
             try:
@@ -421,13 +409,11 @@ class StudyFile:
                 return
             self._saved = True
             what = (
-                f"All answers that were acknowledged are in {copy}. Put the original back, with the file that ends in "
-                "-wal, to continue; or end the server and put that copy in its place"
+                f"What can still be read of the original is in {copy}, but it may lack answers and be damaged: "
+                f"examine it with `fcpair doctor --study {quote(str(copy))}`, and keep it. To serve what is there "
+                f"now, {START_ANEW}"
+                if reason == WRITTEN_OVER
+                else f"All answers that were acknowledged are in {copy}. Put the original back, with the file that "
+                "ends in -wal, to continue; or end the server and put that copy in its place"
             )
-            if reason == WRITTEN_OVER:
-                what = (
-                    f"What can still be read of the original is in {copy}, but it may lack answers and be damaged: "
-                    f"examine it with `fcpair doctor --study {quote(str(copy))}`, and keep it. To serve what is there "
-                    f"now, {START_ANEW}"
-                )
             _log.error("%s %s. No more answers are accepted. %s", self.place, reason, what)
