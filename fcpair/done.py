@@ -342,7 +342,6 @@ def _tell_other(name: str, value: Any, rest: dict[str, Any]) -> Iterator[Sentenc
 
 
 def _tell_plainly(name: str, value: Any) -> Sentence:
-    """A count by its name: of a tier, of a file, of a figure."""
     if isinstance(value, Mapping):
         value = [_tell_plainly(key, item) for key, item in value.items()]
     elif isinstance(value, float):

@@ -152,7 +152,6 @@ def _fields_by_name(cls: type) -> dict[str, Field[Any]]:
 
 @functools.cache
 def _dependent_fields(cls: type) -> dict[str, Field[Any]]:
-    """The fields of a class that have no effect without, or beside, others."""
     return {name: item for name, item in _fields_by_name(cls).items() if item.metadata.keys() & {"needs", "idle_with"}}
 
 
@@ -215,7 +214,6 @@ def _read_within(bounds: Bounds, read: Reader, name: str, value: Any) -> Any:
 
 
 def _reader_of(hint: Any) -> Reader:
-    """Reader that checks a value against a type."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in {Union, types.UnionType}:
         kinds = [argument for argument in args if argument is not type(None)]

@@ -53,7 +53,6 @@ def check_name(what: str, name: str) -> None:
 
 
 def _too_small(plan: Checked, *names: str) -> Iterator[tuple[bool, str]]:
-    """A rule for each of these parameters of a plan: that it is 1 or more, unless it is None."""
     for name in names:
         value = getattr(plan, name)
         yield value is not None and value < 1, f"{name} is {value}; expected 1 or more"
@@ -255,7 +254,6 @@ class RoundPlan(RoundDesign, _Asked):
         )
 
     def _read_prompt(self, path: Path) -> None:
-        """Take the prompt from its file."""
         try:
             prompt = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:

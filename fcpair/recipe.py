@@ -186,7 +186,6 @@ def _check_tiers(recipe: Recipe) -> None:
 
 
 def _grid_names(recipe: Recipe) -> Iterator[GridNames]:
-    """The names that the grids of a recipe have, to which words can be given."""
     if recipe.has_main:
         setup = recipe.setup or Setup()
         labels = parse_form(f"label: {setup.scheme}")
@@ -198,7 +197,6 @@ def _grid_names(recipe: Recipe) -> Iterator[GridNames]:
 
 
 def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
-    """Convert a table to an instance of `cls`."""
     if not isinstance(values, dict):
         raise RecipeError(f"{place} must be a table")
     items = {_KEYS.get(item.name, item.name): item for item in fields(cls)}

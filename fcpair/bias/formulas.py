@@ -122,7 +122,6 @@ def direction(counts: Counts, context: str) -> Floats:
 
 
 def _difference(counts: Counts) -> Floats:
-    """Share of right answers where they follow the stereotype, minus their share where they do not."""
     return ratio(counts["aligned.right"], counts["aligned.n"]) - ratio(counts["opposed.right"], counts["opposed.n"])
 
 
@@ -131,7 +130,6 @@ def _mean(name: str, context: str, over: str = "pairs") -> Callable[[Counts], Fl
 
 
 def _accuracies(source: str) -> tuple[Score, ...]:
-    """The accuracy of either context, as a benchmark has it."""
     return tuple(
         Score(f"accuracy_{context}", mark("right / n"), source, _mean("right", context, "n"), NO_ITEMS, is_bias=False)
         for context in CONTEXTS

@@ -259,7 +259,6 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int
 
 
 def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, Strings | Ints]:
-    """The columns of a template's items."""
     sizes = [len(fillers) for fillers in template.fillers.values()]
     n = template.n_fillings
     each = np.array([prod(sizes[at + 1 :]) for at in range(len(sizes))], np.int64)[:, None]
@@ -304,5 +303,4 @@ def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, 
 
 
 def _single_spaced(texts: Strings) -> Strings:
-    """The texts with single spaces."""
     return np.array([" ".join(text.split()) for text in texts], dtype=object)

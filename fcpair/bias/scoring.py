@@ -265,7 +265,6 @@ def _figures(answered: AnsweredItems, scores: Sequence[Score], categories: Seque
 
 
 def _figure(score_: Score, category: str, counts: Counts) -> BiasFigure:
-    """The score of one category; `counts` has a sum for each template."""
     sums = {name: each.sum() for name, each in counts.items()}
     n_templates = len(counts[f"{score_.context}.n"])
     names = (f"{score_.context}.{name}" for name in (score_.rests_on, "unreadable", "tied"))

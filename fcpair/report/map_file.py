@@ -163,7 +163,6 @@ def _build(name: str, title: str, meanings: Sequence[Meaning], index: Ints) -> L
 
 
 def _count_layers(answers: CellAnswers) -> Iterator[Layer]:
-    """Yield layers of steps: how many labels a cell has, how long they took, how often it was skipped."""
     top = int(min(answers.n_answers.max(initial=1), MOST_LABELS))
     numbers = [say_number("%(n)s label", "%(n)s labels", n) for n in range(1, top + 1)]
     if answers.n_answers.max(initial=0) > top:
@@ -185,7 +184,6 @@ def _count_layers(answers: CellAnswers) -> Iterator[Layer]:
 
 
 def _steps(nothing: str, words: Sequence[str], first: int, top: int) -> list[Meaning]:
-    """The meanings of a layer in which classes are steps, from the level `first` up to `top`."""
     return [(nothing, "nothing"), *((text, f"level {at} of {top}") for at, text in enumerate(words, first))]
 
 

@@ -158,7 +158,6 @@ def in_one_line(text: str) -> str:
 
 @cache
 def _paragraphs() -> Any:
-    """The macros of the template, one for each paragraph."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("fcpair.report", ".")

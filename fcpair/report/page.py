@@ -60,7 +60,6 @@ def render(data: ReportData) -> str:
 
 
 def _grid_maps(grid: GridMap) -> dict[str, Any]:
-    """Both maps of a grid and their classes, cell by cell, or in blocks when there are too many cells to show."""
     coverage, decisions = grid_map.coverage(grid), grid_map.decisions(grid)
     rows, columns = grid_map.block_size(grid.shape)
     if rows == columns == 1:
@@ -277,7 +276,6 @@ def build_sections(part: SurveysPart) -> list[Section]:
 def _sheet(
     title: str, text: str, header: Sequence[str], rows: list[Row], notes: Iterable[str], forest: Forest | None
 ) -> TableSheet:
-    """A sheet with its picture, or a note where that has too many rows for a page."""
     if forest is not None and forest.n_rows > MOST_DRAWN:
         notes = (
             *notes,

@@ -165,7 +165,6 @@ class Aliases:
 
 
 def _split_run_together(words: Sequence[str], labels_by_form: Mapping[str, Labels]) -> Labels:
-    """The labels that these words are, one after the other; none where they are not."""
     if not words:
         return ()
     for end in range(len(words), 0, -1):

@@ -355,7 +355,6 @@ def _classify_rows(
 
 
 def _remark(kind: _FigureKind, sums: _Sums) -> str:
-    """Say what became of rows, or labels, on which a figure is 0/0."""
     left_out = round(float(sums.n - getattr(sums, kind.counts)))
     zero = round(float(sums.any - sums.guess)) if kind.zero else 0
     remarks = [kind.note]

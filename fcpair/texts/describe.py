@@ -339,7 +339,6 @@ def _count_all(table: _TextTable) -> None:
 
 
 def _measure_lengths(table: _TextTable, is_in: pd.Series[bool], per: Per, of: str) -> None:
-    """The figures of lengths of the whole table, or of one group or source."""
     if per != "all":
         table.add(TEXTS, int(is_in.sum()), int(is_in.sum()), per, of)
         if table.columns.row:
@@ -355,7 +354,6 @@ def _measure_lengths(table: _TextTable, is_in: pd.Series[bool], per: Per, of: st
 def _add_lengths(
     table: _TextTable, what: str, counts: pd.Series[int], per: Per, of: str, means: Sequence[Fraction] = ()
 ) -> None:
-    """Mean and standard deviation of words; `means` are those of groups."""
     n, over = len(counts), sum(means, Fraction()) / len(means) if means else None
     why = "" if n else "no text"
     no_sd = "" if n > 1 else why or "only one text"
@@ -364,7 +362,6 @@ def _add_lengths(
 
 
 def _count_labels(table: _TextTable, labels: Sequence[Sequence[str]], names: Iterable[str], prefix: str) -> None:
-    """Count the texts with each label, and with each two, and measure how long those of each label are."""
     n = len(labels)
     pairs = Counter(pair for text_labels in labels for pair in combinations(sorted(text_labels), 2))
     table.add(f"{prefix}texts with several labels", sum(len(text_labels) > 1 for text_labels in labels), n)
@@ -378,14 +375,12 @@ def _count_labels(table: _TextTable, labels: Sequence[Sequence[str]], names: Ite
 
 
 def _add_counted(table: _TextTable, part: int, whole: int, per: Per, of: str) -> None:
-    """A number of texts, and their share."""
     table.add(TEXTS, part, whole, per, of)
     share = Fraction(part, whole) if whole else None
     table.figures.append(DescribedFigure(SHARE, per, of, share, whole, "" if whole else "no text"))
 
 
 def _shared_rows(table: _TextTable) -> Iterator[SharedRow]:
-    """The rows that are in several groups, in the order of the table."""
     row, group = table.columns.row, table.columns.group
     if not row or not group:
         return

@@ -115,7 +115,6 @@ def average_ratings(table: pd.DataFrame, draws: int = RESAMPLES, seed: int = 0) 
 def _average_source(
     source: str, criterion: str, raters: Sequence[str], ratings: Floats, draws: int, seed: int
 ) -> SourceRatings:
-    """The figures of ratings (n_texts, n_raters)."""
     is_rated = ~np.isnan(ratings)
     sums = np.hstack([np.where(is_rated, ratings, 0.0), is_rated])
     n_each, n = is_rated.sum(axis=0).tolist(), len(ratings)

@@ -42,15 +42,6 @@ class SheetLayout:
     guidelines: str  # in Markdown
     headings: Mapping[str, str]  # as the study calls columns of a workbook, if no two have the same
 
-    def heading_row(self, columns: Sequence[str]) -> list[str]:
-        """The row above the columns of a workbook."""
-        row = [self.headings.get(name, name) for name in columns]
-        folded = [*map(fold_name, (*row, *columns))]
-        return [
-            heading if heading == name or folded.count(fold_name(heading)) == 1 else name
-            for name, heading in zip(columns, row, strict=True)
-        ]
-
 
 def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
     """Write a sheet to be filled in, by the suffix of `path`: whole, or not at all.
@@ -71,7 +62,11 @@ def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
     sheet = book.worksheets[0]
     sheet.title = PAIRS
     columns = [str(name) for name in rows.columns]
-    _write_rows(sheet, columns, [layout.heading_row(columns), *rows.itertuples(index=False, name=None)], path)
+    named = [(name, layout.headings.get(name, name)) for name in columns]
+    folded = [*map(fold_name, (*(heading for _, heading in named), *columns))]
+    is_unique = {heading: folded.count(fold_name(heading)) == 1 for _, heading in named}
+    headings = [heading if heading == name or is_unique[heading] else name for name, heading in named]
+    _write_rows(sheet, columns, [headings, *rows.itertuples(index=False, name=None)], path)
     guidelines_sheet = book.create_sheet(GUIDELINES)
     lines: list[str | float] = []
     for name, words in layout.columns.items():

@@ -61,19 +61,9 @@ def read_corpus(
 ) -> Corpus:
     """Read a corpus from a file, or a frame in memory.
 
-    Args:
-        path: the file or the frame.
-        reader: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns; without it the
-            suffix says so.
-        only_language: keep the rows of this language; CONAN has it in the first two letters of `cn_id`.
-        hs_column: the column of the HS; this and the following hold for named columns alone.
-        cn_column: that of the CN.
-        hs_id_column: that of the HS's own ids, which becomes the metadata `hs_id`.
-        cn_id_column: that of the CN's, `cn_id`.
-        unpaired: take a row in which one of the two texts is empty for the other without a pair.
-        language_column: the column of the language; else `language`, if there is one.
-        sheet_name: the sheet of a workbook; without it, the one that has the columns.
-        digest_of: gives the digest by which a text is known; two with the same one are the same text.
+    Its parameters are those of `params.Import`; only named columns can be chosen. CONAN has the language in the first
+    two letters of `cn_id`. The ids of a side become its metadata `hs_id` or `cn_id`. Two texts with the same
+    `digest_of` are the same text.
 
     Of named columns, metadata whose name starts with `hs` describe the HS, with `cn` the CN, any other both. Raises
     InputError: no such file or format, a missing column, a broken encoding, empty texts or ids of two texts (all of
@@ -104,10 +94,9 @@ def read_corpus(
         frame[f"{side}_id"] = own_ids.mask(is_repeated, key.map(joined))
     reserved = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
     metadata = tuple(name for name in frame.columns if name not in reserved)
-    hs_side = tuple(name for name in metadata if not name.startswith(CN))
-    cn_side = tuple(name for name in metadata if not name.startswith(HS))
-    if reader in _PUBLISHED:
-        hs_side, cn_side = _PUBLISHED[reader].hs_metadata, _PUBLISHED[reader].cn_metadata
+    hs_side, cn_side = (tuple(name for name in metadata if not name.startswith(other)) for other in (CN, HS))
+    if published := _PUBLISHED.get(reader):
+        hs_side, cn_side = published.hs_metadata, published.cn_metadata
     return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, n_left_out, tuple(notes))
 
 
@@ -117,9 +106,7 @@ def read_side(path: str | Path, side: str) -> pd.DataFrame:
     """
     header = [name for name in read_table(path, optional=[side]).columns if name != LINE]
     side_columns = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
-    column = (
-        side_columns[0] if side_columns else header[0] if len(header) == 1 and header[0] not in OWN_COLUMNS else side
-    )
+    column = next(iter(side_columns), header[0] if len(header) == 1 and header[0] not in OWN_COLUMNS else side)
     frame = read_table(path, [column]).rename(columns={column: side})[[side, LINE]]
     empty = frame[LINE][frame[side].str.strip() == ""]
     reject(path, [Finding(place_of(frame), int(line), f"the {side} text is empty") for line in empty])
@@ -130,8 +117,7 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
     if format not in FORMATS:
         raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
     try:
-        if format in _PUBLISHED:
-            published = _PUBLISHED[format]
+        if published := _PUBLISHED.get(format):
             renames, language_in = {published.hs: HS, published.cn: CN}, published.language_in
             frame = read_table(path, [*filter(None, [language_in]), *renames], kind=".csv", verbatim=True)
             if language_in:
@@ -154,7 +140,7 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
             raise InputError(f"{name_of(path)}: column `{clash[0]}` is not the one named; rename or drop it")
         return frame.rename(columns=renames)
     except InputError as error:
-        message = join([error.args[0], *filter(None, [_columns_hint(path, format)])], "; ")
+        message = join(filter(None, [error.args[0], _columns_hint(path, format)]), "; ")
         raise InputError(message, error.findings) from None
 
 
@@ -172,13 +158,11 @@ def _columns_hint(path: Source, format: str) -> str:
 
 def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
     empty = {side: frame[side].str.strip() == "" for side in (HS, CN)}
-    both = empty[HS] & empty[CN]
-    hint = MAY_BE_UNPAIRED.replace("--unpaired", "unpaired=True") if place_of(frame) == FRAME else MAY_BE_UNPAIRED
-    alone = {HS: say("the hs text is empty"), CN: say("the cn text is empty")}
-    with_hint = {side: join((sentence, hint), "; ") for side, sentence in alone.items()}
+    both, place = empty[HS] & empty[CN], place_of(frame)
+    hint = MAY_BE_UNPAIRED.replace("--unpaired", "unpaired=True") if place == FRAME else MAY_BE_UNPAIRED
     return [
-        Finding(place_of(frame), int(line), alone[side] if unpaired or nothing else with_hint[side])
-        for side in (HS, CN)
+        Finding(place, int(line), sentence if unpaired or nothing else join((sentence, hint), "; "))
+        for side, sentence in ((HS, say("the hs text is empty")), (CN, say("the cn text is empty")))
         for line, is_empty, nothing in zip(frame[LINE], empty[side], both, strict=True)
         if is_empty and (nothing or not unpaired)
     ]
@@ -211,10 +195,9 @@ def _check_ids(frame: pd.DataFrame, sides: Iterable[str], *, unpaired: bool) -> 
 def _rows_in_language(path: Source, frame: pd.DataFrame, language: str, format: str) -> pd.DataFrame:
     if "language" not in frame.columns:
         name_it = "" if format in _PUBLISHED else "name one by `language_column` (--language-column), or "
-        lacking = f"read as {format}, no column says which language a row is in"
+        lacking = f"{name_of(path)}: read as {format}, no column says which language a row is in"
         remedy = f"{name_it}omit `only_language` (--only-language)"
-        hint = _columns_hint(path, format)
-        raise InputError(join([f"{name_of(path)}: {lacking}", remedy, *([hint] if hint else [])], "; "))
+        raise InputError(join(filter(None, [lacking, remedy, _columns_hint(path, format)]), "; "))
     rows = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
     if rows.empty:
         raise InputError.say(
@@ -228,8 +211,6 @@ def _rows_in_language(path: Source, frame: pd.DataFrame, language: str, format: 
 
 @dataclass(frozen=True)
 class _PublishedFormat:
-    """The columns of a corpus that others published, as a CSV."""
-
     hs: str
     cn: str
     hs_metadata: tuple[str, ...]
@@ -258,14 +239,11 @@ def guess_columns(header: Sequence[str]) -> ColumnsDraft:
     for reader, texts in PUBLISHED_COLUMNS.items():
         if set(texts) <= set(header):
             return ColumnsDraft(reader, *texts)  # type: ignore[arg-type]
-    hs_id, cn_id = _first_named(header, _HS_IDS), _first_named(header, _CN_IDS)
-    hs, cn = _first_named(header, _HS_NAMES), _first_named(header, _CN_NAMES)
+    by_name = {fold_name(column): column for column in reversed(header)}
+    hs, cn, hs_id, cn_id = (
+        next((by_name[fold_name(name)] for name in names if fold_name(name) in by_name), None)
+        for names in (_HS_NAMES, _CN_NAMES, _HS_IDS, _CN_IDS)
+    )
     others = iter([name for name in header if name not in (hs, cn, hs_id, cn_id)])
     hs = hs or next(others, header[0])
     return ColumnsDraft(hs=hs, cn=cn or next(others, header[-1]), hs_id=hs_id, cn_id=cn_id)
-
-
-def _first_named(header: Sequence[str], names: Iterable[str]) -> str | None:
-    """The first column that has one of these names, tried in turn; None where none has."""
-    by_name = {fold_name(column): column for column in reversed(header)}
-    return next((by_name[fold_name(name)] for name in names if fold_name(name) in by_name), None)

@@ -11,9 +11,8 @@ arXiv:2410.01400. Three shapes of JSON are read, and each is known by what is in
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.delimited import NO_TEXT_HERE
@@ -30,8 +29,7 @@ _IN_SPLITS = {"hatespeech": "hs", "counterspeech": "cn", "required_types": "type
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class CrowdCounter:
+class CrowdCounter(NamedTuple):
     """A file of the release as frames of strings with the same columns, those of `COLUMNS` that the file has, and line.
 
     `answers` has a row for each counter-narrative, `unanswered` one for each HS that nobody answered, with an empty
@@ -52,15 +50,10 @@ def read_crowdcounter(path: str | Path) -> CrowdCounter:
     path = Path(path)
     check_file(path)
     objects = JsonObjects(path)
-    first = objects.first_value()
-    is_split = isinstance(first, dict) and "hatespeech" in first
+    is_split = isinstance(objects.first_value, dict) and "hatespeech" in objects.first_value
     rows = list(_split_rows(objects) if is_split else _release_rows(objects))
-    findings = objects.findings + [
-        Finding(str(path), row[LINE], NO_TEXT_HERE)
-        for row in rows
-        if any(NO_TEXT.search(cell) for cell in row.values() if isinstance(cell, str))
-    ]
-    reject(path, findings)
+    broken = [row for row in rows if any(NO_TEXT.search(cell) for cell in row.values() if isinstance(cell, str))]
+    reject(path, [*objects.findings, *(Finding(str(path), row[LINE], NO_TEXT_HERE) for row in broken)])
     if not rows:
         raise InputError(f"{path}: the file has no HS")
     return CrowdCounter(*(_frame(path, rows, answered=answered) for answered in (True, False)))
@@ -74,7 +67,6 @@ def _frame(path: Path, rows: list[Row], *, answered: bool) -> pd.DataFrame:
 
 
 def _release_rows(objects: JsonObjects) -> Iterator[Row]:
-    """The rows of an object of HS: their answers, and HS without one."""
     (at,) = objects.values_at(by_line=False)
     for entry in objects.members(at):
         members = {member.key: member for member in objects.members(entry.at)}
@@ -109,7 +101,6 @@ def _release_rows(objects: JsonObjects) -> Iterator[Row]:
 
 
 def _split_rows(objects: JsonObjects) -> Iterator[Row]:
-    """The rows of a file with an answer and its HS a line."""
     for at in objects.values_at(by_line=True):
         fields = objects.fields(at)
         names = [name for name in _IN_SPLITS if name in fields or name != "required_types"]
@@ -122,7 +113,6 @@ def _split_rows(objects: JsonObjects) -> Iterator[Row]:
 
 
 def _missing_texts(fields: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """List the problems of an object that is to have a text under each of `names`."""
     found_names = ", ".join(fields) or "nothing"
     missing = [f"no text `{name}`; found {found_names}" for name in names if not isinstance(fields.get(name), str)]
     empty = [name for name in names if isinstance(fields.get(name), str) and is_blank(fields[name])]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus.corpus import CN, HS, PUBLISHED_TEXTS
@@ -30,8 +30,7 @@ ANONYMOUS = "anonymous"
 VALIDATOR = "validator"
 
 
-@dataclass(frozen=True)
-class PublishedPartition:
+class PublishedPartition(NamedTuple):
     """Contents of a published partition, a file that findings call `place`.
 
     `pairs`: one row per pair, `line`, `pair` (their original_index), `hs`, `cn`, the metadata columns as strings,
@@ -54,26 +53,24 @@ def read_published(path: str | Path) -> PublishedPartition:
     place = place_of(frame)
     codes = {str(code) for code in APPROPRIATENESS.codes}
     allowed = {FINAL: {"0", "1"}, VALID: {"0", "1"}} | {column: codes | {""} for column in ANSWERS}
-    findings = [
-        Finding(place, int(line), f"`{cell}` in column `{column}`; expected one of {', '.join(sorted(values))}")
+    problems = [
+        (line, f"`{cell}` in column `{column}`; expected one of {', '.join(sorted(values))}")
         for column, values in allowed.items()
         for line, cell in zip(frame[LINE], frame[column], strict=True)
         if cell not in values
     ]
-    findings += [
-        Finding(place, int(line), f"`{cell}` is not an index")
+    problems += [
+        (line, f"`{cell}` is not an index")
         for line, cell in zip(frame[LINE], frame[INDEX], strict=True)
         if not cell.isdecimal() or len(cell) > 18  # longer ones do not fit 64 bits
     ]
     for column in (HS_TEXT, CN_TEXT):
         empty = frame[LINE][frame[column].str.strip() == ""]
-        findings += [Finding(place, int(line), f"the text in `{column}` is empty") for line in empty]
+        problems += [(line, f"the text in `{column}` is empty") for line in empty]
     identities = frame[[HS_TEXT, CN_TEXT]].map(identity)
     for what, is_repeated in (("original_index", frame.duplicated(INDEX)), ("pair", identities.duplicated())):
-        findings += [
-            Finding(place, int(line), f"this {what} is already in the file") for line in frame[LINE][is_repeated]
-        ]
-    reject(path, findings)
+        problems += [(line, f"this {what} is already in the file") for line in frame[LINE][is_repeated]]
+    reject(path, [Finding(place, int(line), message) for line, message in problems])
     pairs = frame.rename(columns={INDEX: "pair", HS_TEXT: HS, CN_TEXT: CN}).drop(columns=[FINAL, VALID, *ANSWERS])
     pairs["pair"] = pairs["pair"].astype("int64")
     pairs["final"] = frame[FINAL].map({"0": APPROPRIATENESS.codes[0], "1": APPROPRIATENESS.positive[0]}).astype("int64")

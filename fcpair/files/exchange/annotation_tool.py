@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from fcpair.errors import Finding, InputError, translate_read_errors
 from fcpair.files.release.redaction import environment
-from fcpair.files.tables.delimited import decode_bytes
+from fcpair.files.tables.delimited import decode
 from fcpair.files.tables.tabular import check_file
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Edit, Form, Question, Text
 from fcpair.stages.questions.closed import NONE
@@ -38,13 +38,19 @@ class ExportFile(NamedTuple):
 def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
     """The files of an export in the order of their names: of a folder and those below it, or of a zip file.
 
-    Of these, only those with one of `suffixes` are read, and none that is hidden or empty: doccano writes an empty file
-    for somebody who has confirmed nothing. Raises InputError: no such file, none with one of the suffixes, a zip file
-    that is cut off or larger than LARGEST, a file that is no text; all files are empty.
+    Of these, only those with one of `suffixes` are read, and none that is hidden (as those that macOS adds to what it
+    packs) or empty: doccano writes an empty file for somebody who has confirmed nothing. Raises InputError: no such
+    file, none with one of the suffixes, a zip file that is cut off or larger than LARGEST, a file that is no text; all
+    files are empty.
     """
     path = Path(path)
+
+    def is_read(name: PurePath) -> bool:
+        is_hidden = any(part.startswith((".", "__MACOSX")) for part in name.parts)
+        return name.suffix.lower() in suffixes and name.name != PEOPLE and not is_hidden
+
     if path.is_dir():
-        names = (name for name in path.rglob("*") if _is_read(name.relative_to(path), suffixes) and name.is_file())
+        names = (name for name in path.rglob("*") if is_read(name.relative_to(path)) and name.is_file())
         contents = {str(name): name.read_bytes() for name in sorted(names)}
     else:
         check_file(path)
@@ -52,28 +58,19 @@ def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
         if contents[str(path)].startswith((b"PK\x03\x04", b"PK\x05\x06")):  # the latter has no files
             expected = "a whole zip file (is it cut off?)"
             with translate_read_errors(path, expected=expected), zipfile.ZipFile(path) as archive:
-                members = [
-                    member for member in archive.infolist() if _is_read(PurePosixPath(member.filename), suffixes)
-                ]
+                members = [member for member in archive.infolist() if is_read(PurePosixPath(member.filename))]
                 if sum(member.file_size for member in members) > LARGEST:
-                    raise InputError(
-                        f"{path}: it unpacks to more than {LARGEST >> 30} GB; unpack it, and name the folder"
-                    )
+                    what = f"it unpacks to more than {LARGEST >> 30} GB; unpack it, and name the folder"
+                    raise InputError(f"{path}: {what}")
                 members.sort(key=lambda member: member.filename)
                 contents = {f"{path}/{member.filename}": archive.read(member) for member in members}
     if not contents:
         raise InputError(f"{path}: no export in it ends in {' or '.join(suffixes)}; export in such a format")
-    files = [ExportFile(name, decode_bytes(raw, name)) for name, raw in contents.items() if raw.strip(_BLANK_BYTES)]
+    files = [ExportFile(name, decode(raw, name)) for name, raw in contents.items() if raw.strip(_BLANK_BYTES)]
     if not files:
         empty = "the file is empty" if [*contents] == [str(path)] else "its files are empty"
         raise InputError(f"{path}: {empty}; either nobody has answered there yet, or the export failed: export again")
     return files
-
-
-def _is_read(path: PurePath, suffixes: Sequence[str]) -> bool:
-    """Return whether a file is read; hidden ones, such as those that macOS adds to what it packs, are no exports."""
-    is_hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
-    return path.suffix.lower() in suffixes and path.name != PEOPLE and not is_hidden
 
 
 class ItemKey(NamedTuple):
@@ -193,8 +190,7 @@ class AnnotationTool(ABC):
 def format_html(headings: Sequence[str], texts: Sequence[str]) -> str:
     """The texts of an item below their headings as HTML, for tools that show line breaks in no other way."""
     escaped = ([html.escape(text, quote=False).replace("\n", "<br>") for text in of] for of in (headings, texts))
-    parts = zip(*escaped, strict=True)
-    return "<br><br>".join(f"<b>{heading}</b><br>{text}" for heading, text in parts)
+    return "<br><br>".join(f"<b>{heading}</b><br>{text}" for heading, text in zip(*escaped, strict=True))
 
 
 def option_names(question: Question[Any]) -> list[str]:

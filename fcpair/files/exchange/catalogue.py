@@ -38,7 +38,7 @@ from fcpair.files.exchange.annotation_tool import (
 from fcpair.files.tables.delimited import parse_csv
 from fcpair.files.tables.json_lines import Record, read_records
 from fcpair.files.tables.tabular import require_columns
-from fcpair.stages.questions import AnyOf, Form
+from fcpair.stages.questions import AnyOf, Form, Question
 from fcpair.values import as_text, parse_json
 
 _TEXT = f"{KEY}_"  # begins the names of the texts of an item, which are numbered
@@ -117,34 +117,25 @@ def format_config(project: Project) -> str:
     """The labelling configuration of a project."""
     view = ElementTree.Element("View")
     ElementTree.SubElement(view, "Style").text = f".lsf-richtext__line {{ {DIRECTIONS}; width: 100% }}"
+    unread = "$\u2060"  # an invisible sign, so that Label Studio takes nothing for a variable
     for at, heading in enumerate(project.headings, 1):
-        ElementTree.SubElement(view, "Header", value=_verbatim(heading))
+        ElementTree.SubElement(view, "Header", value=heading.replace("$", unread))
         ElementTree.SubElement(view, "Text", name=f"{_TEXT}{at}", value=f"${_TEXT}{at}")
-    for name, question in project.form.questions:
-        ElementTree.SubElement(view, "Header", value=name)
-        if not (options := option_names(question)):
-            _add_box(view, name, required=True)
+    boxes: list[tuple[str, str, Question[Any] | None]] = [("Note", note_name(project.form), None)]
+    for title, name, question in [*((name, name, of) for name, of in project.form.questions), *boxes]:
+        ElementTree.SubElement(view, "Header", value=title)
+        if question is None or not (options := option_names(question)):
+            required = "false" if question is None else "true"
+            limits = {"rows": "3", "maxSubmissions": "1", "editable": "true", "required": required}
+            ElementTree.SubElement(view, "TextArea", {"name": name, "toName": f"{_TEXT}1", **limits})
             continue
         number = "multiple" if isinstance(question, AnyOf) else "single"
         choices = ElementTree.SubElement(view, "Choices", name=name, toName=f"{_TEXT}1", choice=number, required="true")
         for option in options:
-            choice = ElementTree.SubElement(choices, "Choice", value=_verbatim(option))
-            if "$" in option:
-                choice.set("alias", option)  # which is what the export has
-    ElementTree.SubElement(view, "Header", value="Note")
-    _add_box(view, note_name(project.form), required=False)
+            alias = {"alias": option} if "$" in option else {}  # which is what the export has
+            ElementTree.SubElement(choices, "Choice", {"value": option.replace("$", unread), **alias})
     ElementTree.indent(view)
     return ElementTree.tostring(view, encoding="unicode") + "\n"
-
-
-def _verbatim(text: str) -> str:
-    """A text in which Label Studio takes nothing for a variable, by an invisible sign after each dollar sign."""
-    return text.replace("$", "$\u2060")
-
-
-def _add_box(view: ElementTree.Element, name: str, *, required: bool) -> None:
-    limits = {"rows": "3", "maxSubmissions": "1", "editable": "true", "required": str(required).lower()}
-    ElementTree.SubElement(view, "TextArea", {"name": name, "toName": f"{_TEXT}1", **limits})
 
 
 def _read_task(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAnswer]:
@@ -155,9 +146,8 @@ def _read_task(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAns
         for result in annotation.get("result") or []:
             name, kind = str(result["from_name"]), str(result["type"])
             if name not in expected or kind not in _PART_BY_TYPE:
-                raise InputError(
-                    f"`{name}` ({kind}) is not a question of this round; is the configuration another one?"
-                )
+                hint = "is the configuration another one?"
+                raise InputError(f"`{name}` ({kind}) is not a question of this round; {hint}")
             words.setdefault(name, []).extend(map(as_text, result["value"][_PART_BY_TYPE[kind]]))
         note = "\n".join(words.pop(note_name(form), ()))
         is_skip = bool(annotation.get("was_cancelled"))
@@ -167,7 +157,6 @@ def _read_task(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAns
 
 
 def _read_row(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAnswer]:
-    """The answer of a row of an export in JSON_MIN or CSV."""
     row = record.value
     words = {}
     for name, question in form.questions:
@@ -260,15 +249,10 @@ class Doccano(JsonLinesTool):
         """The texts of each person as JSON lines, `labels.json` where there are options, `people.csv`, `README.md`."""
         question = project.form.questions[0][1]
         options = option_names(question)
-        labels = [
-            {
-                "text": option,
-                "suffix_key": str(at) if at < 10 else None,  # the numbers are keys of the first nine
-                "background_color": _COLOURS[at % len(_COLOURS)],
-                "text_color": "#ffffff",
-            }
-            for at, option in enumerate(options, 1)
-        ]
+        labels = []
+        for at, option in enumerate(options, 1):  # the numbers are keys of the first nine
+            colours = {"background_color": _COLOURS[at % len(_COLOURS)], "text_color": "#ffffff"}
+            labels.append({"text": option, "suffix_key": str(at) if at < 10 else None, **colours})
         return {
             "README.md": self.readme(project, options=options, is_single=not isinstance(question, AnyOf)),
             PEOPLE: format_people({name: name for name in project.shards}),
@@ -369,13 +353,10 @@ class Potato(JsonLinesTool):
         labels = value["labels"]
         if not isinstance(labels, dict) or not all(isinstance(label, dict) for label in labels.values()):
             raise InputError("`labels` is no object of objects, as Potato's is")
-        words = {  # what was chosen are the names of the labels
-            name: list(labels[name])
-            if option_names(question)
-            else list(filter(None, map(as_text, labels[name].values())))
-            for name, question in form.questions
-            if name in labels
-        }
+        words = {}
+        for name, question in form.questions:
+            if of := labels.get(name):  # what was chosen are the names of the labels
+                words[name] = list(of) if option_names(question) else list(filter(None, map(as_text, of.values())))
         note = as_text(labels.get(note_name(form), {}).get(BOX))
         if not note and not any(words.values()):
             return None
@@ -384,13 +365,8 @@ class Potato(JsonLinesTool):
 
 
 def _box(name: str, description: str, *, required: bool) -> dict[str, Any]:
-    return {
-        "annotation_type": "text",
-        "name": name,
-        "description": description,
-        "textarea": {"on": True, "rows": 3},
-        "label_requirement": {"required": required},
-    }
+    box = {"annotation_type": "text", "name": name, "description": description, "textarea": {"on": True, "rows": 3}}
+    return {**box, "label_requirement": {"required": required}}
 
 
 _TEXT_FIELD = f"{KEY}_text"  # the field of a text that is the answer
@@ -447,9 +423,8 @@ class Prodigy(JsonLinesTool):
             since_s = float("nan" if isinstance(seconds, bool) else 0 if seconds is None else seconds)
             at = "" if seconds is None else datetime.fromtimestamp(since_s, UTC).isoformat()
         except (TypeError, ValueError, OverflowError, OSError):
-            raise InputError(
-                f"`{seconds}` is not a time; expected seconds since 1970, as Prodigy writes them"
-            ) from None
+            expected = "expected seconds since 1970, as Prodigy writes them"
+            raise InputError(f"`{seconds}` is not a time; {expected}") from None
         return ToolAnswer(
             file.place,
             line,

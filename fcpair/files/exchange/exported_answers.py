@@ -82,18 +82,11 @@ def collect_exported(
     answers = _split_repeats(rows, round_.cells.number, findings)
     latest, earlier = [repeats[-1] for repeats in answers], [row for repeats in answers for row in repeats[:-1]]
     later_rows = [at for at, repeats in enumerate(answers) for _ in repeats[:-1]]
-    return ImportedAnswers(
-        str(path),
-        _frame(latest),
-        findings,
-        str(path),
-        of=round_.cells,
-        earlier=_frame(earlier).assign(later_row=later_rows),
-    )
+    earlier_rows = _frame(earlier).assign(later_row=later_rows)
+    return ImportedAnswers(str(path), _frame(latest), findings, str(path), of=round_.cells, earlier=earlier_rows)
 
 
 def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, users: Mapping[str, str] | None) -> Row:
-    """An answer that could be read, as `ImportedAnswers` has it; `answer` is None for a skip."""
     words = [word for chosen in answer.words.values() for word in chosen]
     if any(map(NO_TEXT.search, (answer.user, answer.key, answer.note, *words))):
         raise InputError(NO_TEXT_HERE)
@@ -204,7 +197,6 @@ def _split_repeats(rows: Sequence[Row], unit: str, findings: list[Finding]) -> l
 
 
 def _frame(rows: Sequence[Row]) -> pd.DataFrame:
-    """The rows as `ImportedAnswers` has them."""
     columns: dict[str, Any] = {name: [row[name] for row in rows] for name in _COLUMNS}
     columns |= {"pair": pd.array(columns["pair"], "int64"), "seconds": pd.array(columns["seconds"], "float64")}
     columns |= {"answer": pd.Series(columns["answer"], dtype=object), "note": list(map(visible_text, columns["note"]))}

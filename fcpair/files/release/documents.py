@@ -142,7 +142,6 @@ def synthetic_note(facts: ReleaseFacts) -> str:
 
 
 def _rai(facts: ReleaseFacts) -> dict[str, Any]:
-    """The fields of responsible AI and of provenance."""
     people = ", ".join(f"{n:,} {role}{'s' * (n != 1)}" for role, n in facts.people.items())
     texts = facts.form["rai.synthetic_texts"]
     synthetic = [*filter(None, (synthetic_note(facts), f"Texts by machines: {texts}" if texts else ""))]

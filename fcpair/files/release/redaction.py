@@ -142,7 +142,6 @@ class Redaction:
         return value
 
     def _are_people(self, value: Any) -> bool:
-        """Return whether a value is somebody's name, or a list of nothing but names or such lists."""
         if isinstance(value, list | tuple):
             return all(map(self._are_people, value))
         return isinstance(value, str) and value in self._names
@@ -177,7 +176,6 @@ class Redaction:
 
 
 def _any_of(words_: Iterable[str], *, words: bool) -> re.Pattern[str] | None:
-    """A pattern of any of these, the longest first; None where there are none."""
     listed = sorted(filter(None, words_), key=lambda word: (-len(word), word))
     if not listed:
         return None
@@ -190,7 +188,6 @@ def _file_name(path: str) -> str:
 
 
 def _clean_plain(text: str) -> str:
-    """Clean a text without URLs."""
     text = _EMAIL.sub(EMAIL_MARK, text)
     text = _PATH.sub(lambda found: _file_name(found[0]), text)
 

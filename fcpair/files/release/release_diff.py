@@ -146,7 +146,6 @@ def _read_side(folder: Path, grid: str, record: Mapping[str, Any], *, same_peopl
 
 
 def _read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    """The rows of a table; none where the release has no such table."""
     path = folder / DATA / f"{name}.parquet"
     if not path.is_file():
         return []
@@ -202,7 +201,6 @@ def _members(tiers: str) -> set[str]:
 
 
 def _rule_changes(before: _Side, after: _Side, tiers: Collection[str]) -> Iterator[str]:
-    """A clause for each of these tiers whose rule differs."""
     for tier in (tier for tier in dict.fromkeys([*before.rules, *after.rules]) if tier in tiers):
         first, then = before.rules.get(tier, "none"), after.rules.get(tier, "none")
         if first != then:

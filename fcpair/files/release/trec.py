@@ -91,7 +91,6 @@ def read_run(
 
 
 def _read_cells(path: Path) -> list[tuple[int, list[str]]]:
-    """The lines of a run as cells, each with its number."""
     if isinstance(path, InMemory):
         table = read_table(path, ["hs_id", "cn_id", "rank", "score"]).assign(Q0="Q0", tag="frame")
         rows = list(zip(table[LINE].tolist(), table[list(COLUMNS)].to_numpy().tolist(), strict=True))
@@ -110,7 +109,6 @@ def _read_cells(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _line_problem(cells: list[str]) -> str | None:
-    """Problem with the cells of a line; None if there is none."""
     if len(cells) != len(COLUMNS):
         return f"{len(cells)} columns; expected {len(COLUMNS)}: {' '.join(COLUMNS)}"
     if not (cells[3].isascii() and cells[3].isdigit() and len(cells[3]) <= 18):

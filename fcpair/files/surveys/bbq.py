@@ -146,13 +146,11 @@ def _open(path: Path) -> gzip.GzipFile | BufferedReader:
 
 
 def _filled_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that hold something, with their numbers."""
     with _open(path) as file:
         yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
 
 
 def _check_table(path: Path, table: pa.Table, answer: str) -> None:
-    """Raise InputError for rows that lack something, or hold what means nothing."""
     if table[answer].null_count == len(table):
         names = list(parse_json(next(line for _, line in _filled_lines(path))))
         raise InputError(f"{path}: nothing has a field `{answer}`; {suggest_name(answer, names)}")
@@ -188,7 +186,6 @@ def _folded_codes(table: pa.Table, names: Sequence[str]) -> list[Ints]:
 
 
 def _normalise_texts(texts: pa.Array) -> pa.Array:
-    """Texts in small letters, with single spaces, and spelt as BBQ's script does."""
     normalised = pc.replace_substring_regex(pc.utf8_lower(pc.fill_null(texts, "")), r"\s+", " ")
     normalised = pc.utf8_trim_whitespace(normalised)
     for spelling, read_as in _SPELLINGS:
@@ -205,7 +202,6 @@ def _encode_texts(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Ints], pa.Ar
 
 
 def _tags(table: pa.Table) -> list[pa.ChunkedArray]:
-    """Join what is said of each option into one text."""
     fields = [pc.struct_field(table["answer_info"], at) for at in range(len(OPTIONS))]
     return [pc.utf8_lower(pc.fill_null(pc.binary_join(field, _FIELD_SEPARATOR), "")) for field in fields]
 
@@ -217,7 +213,6 @@ def _is_unknown(table: pa.Table) -> Bools:
 
 
 def _chosen_options(table: pa.Table, answer: str) -> Ints:
-    """The option that each answer names, `(n,)`."""
     *options, reply_codes = _folded_codes(table, (*OPTIONS, answer))
     chosen = np.full(len(table), UNREADABLE)
     for at, texts in enumerate(options):
@@ -354,7 +349,6 @@ def _read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
 
 
 def _check_templates(path: Path, templates: list[Template]) -> list[Template]:
-    """The templates; raises InputError with all that is wrong with them."""
     reject(
         path, [Finding(str(path), template.line, why) for template in templates for why in template_faults(template)]
     )
@@ -385,7 +379,6 @@ def read_stereotyped(path: Path) -> Stereotyped:
 
 
 def _parse_groups(row: Row) -> list[str]:
-    """The groups of a list, with quotes or without."""
     return [name for one in row[_STEREOTYPED].strip().strip("[]").split(",") if (name := one.strip(" \t\r\n\"'"))]
 
 
@@ -455,7 +448,6 @@ def _split_forms(text: str) -> tuple[str, ...]:
 def _build_template(
     row: Row, layout: _Layout, parse_text: Callable[[str], Text], category: str, number: str, **fields: Any
 ) -> Template:
-    """A template of a row, with its options and their groups."""
     fields |= {"id": f"{category.lower()}-{number}", "category": category, "version": row.get("version", "")}
     texts = {name: parse_text(row[column]) for name, column in layout.texts.items()}
     options = []

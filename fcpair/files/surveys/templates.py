@@ -163,7 +163,6 @@ READERS: dict[str, Callable[[Path], tuple[list[Template], list[str]]]] = {
 
 
 def _shape_problems(table: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the problems that keep a table from being read as a template."""
     yield from (f"no `{key}`" for key in _REQUIRED if key not in table)
     yield from (f"key `{key}` is unknown; {suggest_name(key, _KEYS)}" for key in table if key not in _KEYS)
     for key in (*TEXTS, *_OPTIONS, "id", "category", "author", "statement"):

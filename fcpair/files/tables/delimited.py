@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 from fcpair.errors import Finding, InputError, reject, warn_of_table
 from fcpair.sentences import mark, say
@@ -43,16 +42,11 @@ class RawTable:
     lines: list[int]
 
 
-def decode(path: Path) -> str:
-    """The text of a file: UTF-8, or UTF-16 with its mark, which is what Excel calls Unicode text.
+def decode(raw: bytes, path: str) -> str:
+    """The text of a file, which errors call `path`: UTF-8, or UTF-16 with its mark, which Excel calls Unicode text.
 
     Raises InputError: another encoding (Windows-1252 is named), no text at all, a NUL.
     """
-    return decode_bytes(path.read_bytes(), str(path))
-
-
-def decode_bytes(raw: bytes, path: str) -> str:
-    """The text of bytes, as `decode` has that of a file; errors call them `path`."""
     for magic, what in _NO_TEXT_FILE.items():
         if raw.startswith(magic):
             raise InputError.say("%(place)s: %(what)s", place=path, what=say(what))
@@ -112,8 +106,7 @@ def leave_out_nameless(raw: RawTable, names: set[str]) -> RawTable:
     if not nameless:
         return raw
     for at in nameless:
-        n = sum(not is_blank(cell) for row in raw.rows for cell in row[at : at + 1])
-        if n:
+        if n := sum(not is_blank(cell) for row in raw.rows for cell in row[at : at + 1]):
             cells = f"{n:,} cell{'s' * (n > 1)}"
             warn_of_table(f"{raw.place}: column {at + 1} has no name and was left out ({cells}); name it to keep it")
     header, *rows = ([cell for at, cell in enumerate(row) if at not in nameless] for row in (raw.header, *raw.rows))
@@ -124,10 +117,9 @@ def parse_csv(text: str, place: str) -> RawTable:
     """Read the text of a CSV, which errors call `place`: cells are separated as most of its column names are."""
     csv.field_size_limit(max(len(text), 131072))
     separator_line = _SEPARATOR_LINE.match(text)
-    body = text[separator_line.end() :] if separator_line else text
+    body, skipped = text[separator_line.end() :] if separator_line else text, int(separator_line is not None)
     if not body.strip("\r\n"):
         raise InputError(f"{place}: the file is empty; expected a line of column names and one line a row")
-    skipped = 1 if separator_line else 0
 
     def n_columns(separator: str) -> int:  # of the header; 1 if none of the rows below has more than one cell
         rows: Iterator[list[str]] = filter(None, csv.reader(io.StringIO(body, newline=""), delimiter=separator))
@@ -137,21 +129,18 @@ def parse_csv(text: str, place: str) -> RawTable:
     # Where they are even, the first of the separators.
     separator = separator_line.group(1) if separator_line else max(SEPARATORS, key=n_columns)
     reader = csv.reader(io.StringIO(body, newline=""), strict=True, delimiter=separator)
-    rows: list[list[str]] = []
-    lines: list[int] = []
+    rows: list[tuple[int, list[str]]] = []
     try:
         header = next(row for row in reader if row)
         check_width(place, len(header))
         line = reader.line_num + 1
         for row in reader:
-            if row:
-                rows.append(row)
-                lines.append(line + skipped)
+            rows += [(line + skipped, row)] if row else []
             line = reader.line_num + 1
     except csv.Error as error:
         hint = "; is the file cut off?" if "unexpected end" in str(error) else ""
         reject(place, [Finding(place, reader.line_num + skipped, f"broken CSV: {error}{hint}")])
-    raw = RawTable(place, header, rows, lines)
+    raw = RawTable(place, header, [row for _, row in rows], [line for line, _ in rows])
     _check_swallowed_rows(raw, separator)
     return raw
 

@@ -31,7 +31,7 @@ def read_jsonl(path: Path) -> RawTable:
     findings: list[Finding] = []
     header: dict[str, None] = {}
     rows: list[dict[str, str]] = []
-    records = read_records(decode(path), str(path), findings)
+    records = read_records(decode(path.read_bytes(), str(path)), str(path), findings)
     for line, record in records:
         header.update(dict.fromkeys(record))
         check_width(str(path), len(header))
@@ -65,8 +65,7 @@ def read_records(text: str, place: str, findings: list[Finding]) -> list[Record]
                     parse_json(text)
                     message = "one JSON object in several lines; expected a list of objects, or one object a line"
                     raise InputError(f"{place}: {message}") from None
-            is_cut_off = line == lines[-1][0] and error.msg.startswith("not JSON")
-            end = "; is the file cut off?" if is_cut_off else ""
+            end = "; is the file cut off?" if line == lines[-1][0] and error.msg.startswith("not JSON") else ""
             findings.append(Finding(place, line, f"{_describe(error)}{end}"))
             continue
         if isinstance(value, dict):
@@ -103,9 +102,7 @@ def _line_starts(text: str) -> list[int]:
 
 
 def _skip_space(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _BLANK:
-        at += 1
-    return at
+    return next((place for place in range(at, len(text)) if text[place] not in _BLANK), max(at, len(text)))
 
 
 def _describe(error: json.JSONDecodeError) -> str:
@@ -132,21 +129,16 @@ class JsonObjects:
     findings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.text = decode(self.path)
+        self.text = decode(self.path.read_bytes(), str(self.path))
         self._starts = _line_starts(self.text)
-
-    def first_value(self) -> Any:
-        """The first value of the file."""
-        return self._decode_value(_skip_space(self.text, 0))[0]
+        self.first_value, _ = self._decode_value(_skip_space(self.text, 0))
 
     def values_at(self, *, by_line: bool) -> Iterator[int]:
         """Start of the file's value, or that of each line that is not empty; a second one is refused."""
         starts = self._starts if by_line else [0]
         for start, end in pairwise([*starts, len(self.text) + 1]):
-            at = _skip_space(self.text, start)
-            if at < end - 1:
-                after = _skip_space(self.text, self._decode_value(at)[1])
-                if after < end - 1:
+            if (at := _skip_space(self.text, start)) < end - 1:
+                if (after := _skip_space(self.text, self._decode_value(at)[1])) < end - 1:
                     message = f"more than one value{' in a line' * by_line}; expected a single object"
                     raise _broken(str(self.path), self.line_of(after), message)
                 yield at

@@ -221,7 +221,6 @@ class _Reader:
             return self._leave_unread(TOO_LARGE)
 
     def _leave_unread(self, why: str) -> str:
-        """Note why a cell cannot be read."""
         self.sheets[self._sheet].unread.append((self._at + 1, len(self._row) + self._empty + 1, why))
         return ""
 
@@ -308,7 +307,6 @@ def _as_raw_table(place: str, sheet: Sheet) -> RawTable:
 
 
 def _read_excel(path: Path) -> dict[str, Sheet]:
-    """The sheets of an .xlsx by their names, cells as text."""
     from openpyxl import load_workbook
 
     extent = WorkbookSize(path)

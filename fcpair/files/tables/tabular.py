@@ -67,15 +67,15 @@ def read_table(
     """Read a CSV, JSONL, Parquet, Excel or OpenDocument file, or what is in memory as if it stood in one, as text.
 
     A column is found whatever its name's capitals are and however words are parted in it. Columns without a name, such
-    as a frame's index, are left out, with a warning if they hold anything; but cells beyond the last name are an
-    error. A cell that nobody can see anything in is empty, and empty rows at the end are ignored.
+    as a frame's index, are left out, with a warning if they hold anything; cells beyond the last name are an error. A
+    cell in which nobody can see anything is empty, and empty rows at the end are ignored.
 
     Args:
         path: the file, or a frame or a list.
         columns: the columns that must be there.
         optional: columns that may be there.
         blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
-        kind: what the file is, a key of `READERS`; without it the suffix says so (`kind_of`).
+        kind: what the file is, a key of `READERS`; without it the suffix says so.
         sheet_name: the sheet of a workbook; without it `choose_sheet` or the columns say so.
         verbatim: leave the cells as they are, for files that fcpair did not write.
         keep_empty: keep empty rows at the end, which say something.
@@ -92,7 +92,7 @@ def read_table(
         raw, kind = _read_frame(pd.DataFrame(path.rows)), FRAME
     else:
         check_file(path)
-        kind = kind or kind_of(path)
+        kind = kind or f".{format_of(path)}"
         with choose_sheet(sheet_name or _SHEET.get()), translate_read_errors(path):
             if _SHEET.get() and kind not in WORKBOOKS:
                 raise InputError(f"{path}: is no workbook, and has no sheet `{_SHEET.get()}`; omit --sheet-name")
@@ -118,11 +118,6 @@ def read_table(
             frame[name] = [visible_text(unguard(cell)) for cell in frame[name]]
     frame[LINE] = lines
     return with_place(frame, raw.place)
-
-
-def kind_of(path: Path) -> str:
-    """The key of `READERS` for a file by its suffix; any unknown suffix means CSV."""
-    return f".{format_of(path)}"
 
 
 @contextmanager
@@ -180,14 +175,15 @@ def _pad_rows(
     n = len(raw.rows)
     if not keep_empty:
         n = max((at for at, row in enumerate(raw.rows, 1) if not is_blank("".join(row))), default=0)
-    rows, lines = [], raw.lines[:n]
-    findings = []
-    for row, line in zip(raw.rows[:n], lines, strict=True):
-        if not is_blank("".join(row[len(header) :])) or least > len(row):
-            findings.append(Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}"))
-        rows.append([*map(visible_text, row[: len(header)])] + [""] * (len(header) - len(row)))
+    findings = [
+        Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}")
+        for row, line in zip(raw.rows[:n], raw.lines, strict=False)
+        if not is_blank("".join(row[len(header) :])) or least > len(row)
+    ]
     reject(raw.place, findings)
-    return rows, lines
+    width = len(header)
+    rows = [[*map(visible_text, row[:width])] + [""] * (width - len(row)) for row in raw.rows[:n]]
+    return rows, raw.lines[:n]
 
 
 def read_cells(
@@ -241,14 +237,10 @@ def read_text(path: Path) -> str:
 def require_columns(place: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
     """Raise InputError when `header` lacks one of `columns`; says what is there."""
     header = [name for name in header if name != LINE]
-    missing = [name for name in columns if name not in header]
-    if not missing:
-        return
-    quoted = ", ".join(f"`{name}`" for name in missing)
-    raise InputError(
-        f"{place}: missing column{'s' * (len(missing) > 1)} {quoted}; found {', '.join(header) or 'none'}",
-        [Finding(str(place), 1, f"no column {quoted}")],
-    )
+    if missing := [f"`{name}`" for name in columns if name not in header]:
+        quoted, found_names = ", ".join(missing), ", ".join(header) or "none"
+        message = f"{place}: missing column{'s' * (len(missing) > 1)} {quoted}; found {found_names}"
+        raise InputError(message, [Finding(str(place), 1, f"no column {quoted}")])
 
 
 def _read_parquet(path: Path) -> RawTable:
@@ -282,24 +274,24 @@ def _read_frame(frame: pd.DataFrame) -> RawTable:
 
 
 def _text_table(place: str, names: list[str], columns: Iterable[Iterable[Any]]) -> RawTable:
-    """The table of these columns with their cells as text; raises InputError for those that are none, by their rows."""
     findings: list[Finding] = []
-    text_columns = []
-    for name, values in zip(names, columns, strict=True):
-        cells = []
-        for number, value in enumerate(values, 1):
-            try:
-                cells.append(as_text(value))
-            except ValueError as error:
-                findings.append(Finding(place, number, f"column `{name}` {error}"))
-        text_columns.append(cells)
+
+    def read(name: str, number: int, value: Any) -> str:
+        try:
+            return as_text(value)
+        except ValueError as error:
+            findings.append(Finding(place, number, f"column `{name}` {error}"))
+            return ""
+
+    named = zip(names, columns, strict=True)
+    text_columns = [[read(name, number, value) for number, value in enumerate(of, 1)] for name, of in named]
     reject(place, findings)
     rows = list(map(list, zip(*text_columns, strict=True)))
     return RawTable(place, names, rows, list(range(1, len(rows) + 1)))
 
 
 READERS: dict[str, Callable[[Path, Sequence[str]], RawTable]] = {
-    ".csv": lambda path, _: parse_csv(decode(path), str(path)),
+    ".csv": lambda path, _: parse_csv(decode(path.read_bytes(), str(path)), str(path)),
     ".jsonl": lambda path, _: read_jsonl(path),
     ".parquet": lambda path, _: _read_parquet(path),
     ".xlsx": lambda path, columns: read_workbook(path, ".xlsx", columns, _SHEET.get()),

@@ -50,5 +50,4 @@ def _format_value(value: Any) -> str:
 
 
 def _quote_text(text: str) -> str:
-    """A text in quotation marks, with escapes where TOML wants them."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -76,7 +76,6 @@ def significance_cautions(outcome: Outcome) -> Iterator[str]:
 
 
 def _format_tier_counts(tiers: Sequence[TierFacts], count: str) -> str:
-    """A count of each tier that has any."""
     counts = {tier.tier: getattr(tier, count) for tier in tiers}
     return ", ".join(f"{tier.capitalize()}\u00a0{n:,}" for tier, n in counts.items() if n)
 
@@ -144,7 +143,6 @@ def _tier_looks(outcome: Outcome) -> list[tuple[float, str]]:
 
 
 def _draw_slot(canvas: Canvas, top: float, score: Score, look: tuple[float, str]) -> None:
-    """Draw a score, or the exact expectation where the system ranks at random."""
     from matplotlib.patches import Rectangle
 
     middle, axes, inks = top + BAR / 2, canvas.axes, canvas.inks
@@ -186,7 +184,6 @@ def _diamond(inks: Inks) -> dict[str, Any]:
 
 
 def _legend_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> tuple[dict[str, Artist], dict[str, Artist]]:
-    """Legend entries: of each tier what it rests on, with a sample of how it looks, and of each mark what it means."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

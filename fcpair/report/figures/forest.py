@@ -145,7 +145,6 @@ def _mark_style(at: int, inks: Inks) -> dict[str, Any]:
 
 
 def _legend(forest: Forest, inks: Inks) -> dict[str, Artist]:
-    """Legend entries: what each mark means, for those that the figure has."""
     from matplotlib.lines import Line2D
 
     series = [name for name in forest.series if name]

@@ -117,7 +117,6 @@ def cell_pixels(shape: tuple[int, ...]) -> int:
 
 
 def _figure_size(shape: tuple[int, ...], *, wide_right: bool) -> tuple[int, int]:
-    """Width and height of a map of this shape with what is drawn around it."""
     return shape[1] + LEFT + RIGHT + COLOUR_BAR * wide_right, shape[0] + BELOW + ABOVE
 
 

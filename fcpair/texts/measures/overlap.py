@@ -242,7 +242,6 @@ class RougeL(TokenMeasure):
 def _score_texts(
     measure: TokenMeasure, score: Callable[[list[list[str]], list[str]], float], texts: Sequence[str], references: Refs
 ) -> Floats:
-    """The score of the tokens of each text against those of its references."""
     pairs = zip(texts, references, strict=True)
     scores = [score([measure.tokens_of(one) for one in of], measure.tokens_of(text)) for text, of in pairs]
     return np.array(scores, float)
