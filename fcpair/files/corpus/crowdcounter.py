@@ -1,11 +1,10 @@
 """The files of CrowdCounter's release: its dataset, that with target groups or GPT-4's types, and its splits.
 
-Saha, P. et al. (2024), CrowdCounter: A benchmark type-specific multi-target counterspeech dataset,
-arXiv:2410.01400. Three shapes of JSON are read, and each is known by what is in it:
-
-- an object of HS by id (`Final_Dataset`, and with target groups `Final_Dataset_additional_context`);
-- an object of answers by id of their HS, without the HS (`Final_Dataset_additional_context_gpt4`);
-- one object a line, an answer and its HS (`Train`, `Val`, `Test`, and those of Gab and Reddit).
+Saha, P. et al. (2024), CrowdCounter: A benchmark type-specific multi-target counterspeech dataset, arXiv:2410.01400.
+Three shapes of JSON are known by what is in them: an object of HS by id (`Final_Dataset`, and with target groups
+`Final_Dataset_additional_context`); an object of answers by id of their HS, without the HS
+(`Final_Dataset_additional_context_gpt4`); one object a line, an answer and its HS (`Train`, `Val`, `Test`, and those of
+Gab and Reddit).
 """
 
 from __future__ import annotations
@@ -30,11 +29,9 @@ Row = dict[str, Any]
 
 
 class CrowdCounter(NamedTuple):
-    """A file of the release as frames of strings with the same columns, those of `COLUMNS` that the file has, and line.
-
-    `answers` has a row for each counter-narrative, `unanswered` one for each HS that nobody answered, with an empty
-    `cn`. Several labels of a cell are separated by a comma; `types` holds the required type and the further ones, each
-    once.
+    """A file of the release as frames of strings with the same columns, those of `COLUMNS` that the file has, and line:
+    `answers` for each counter-narrative, `unanswered` for each HS that nobody answered, with an empty `cn`. Several
+    labels of a cell are separated by a comma; `types` holds the required type and the further ones, each once.
     """
 
     answers: pd.DataFrame

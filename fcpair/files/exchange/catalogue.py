@@ -1,7 +1,6 @@
 """The annotation tools that work can be written for and exports read from.
 
-Label Studio has one project a person, with a configuration in XML, and exports in JSON, JSON_MIN or CSV; the others
-take and give JSON lines.
+Label Studio has a project for each person, with a configuration in XML; the others take and give JSON lines.
 """
 
 from __future__ import annotations
@@ -265,9 +264,7 @@ class Doccano(JsonLinesTool):
         return {"text": self.shown_text(project.headings, item.texts), "label": [], KEY: str(item.key)}
 
     def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
-        """The texts below their headings; invisible signs let each line that has letters from right to left begin with
-        its own direction, for which doccano has no setting.
-        """
+        """The texts below their headings; invisible signs let lines from right to left run their own way."""
         lines = super().shown_text(headings, texts).split("\n")
         return "\n".join(
             f"\u2068{line}\u2069" if any(unicodedata.bidirectional(sign) in {"R", "AL"} for sign in line) else line

@@ -139,10 +139,8 @@ _AUTHOR_LINES = ("[[authors]]", *(f'{key} = ""' for key in AUTHOR_KEYS))
 
 
 def read_form(path: str | Path) -> ReleaseForm:
-    """Read a release.toml, however much of it is filled in.
-
-    Raises InputError: no such file, not TOML, or all together unknown keys, values of another kind, a licence that is
-    neither an SPDX id nor a LicenseRef.
+    """Read a release.toml, however much of it is filled in. Raises InputError: no such file, not TOML, or all together
+    unknown keys, values of another kind, a licence that is neither an SPDX id nor a LicenseRef.
     """
     path = Path(path)
     if not path.exists():

@@ -47,9 +47,8 @@ class TextIds:
 def read_run(
     path: Path, ids: Mapping[str, TextIds], numbering: Numbering = "corpus", needed_hs: Collection[int] = ()
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read a run, best rank first within each HS. The one rule of what the `ids` of a run (of `hs` and `cn`) mean.
-
-    They are the corpus's own where it has any, and the study's numbers where it has none or `numbering` asks for them.
+    """Read a run, best rank first within each HS. The one rule of what the `ids` of a run (of `hs` and `cn`) mean: they
+    are the corpus's own where it has any, and the study's numbers where it has none or `numbering` asks for them.
 
     Columns: `line`, `hs_id`, `cn_id` (the study's numbers; below 0 at a rank for which a system named nothing, another
     at each), `rank` (from 1, however the file counts) and `score`; and a note if the ids fit both numberings. Raises

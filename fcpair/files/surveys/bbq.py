@@ -312,10 +312,8 @@ Row = dict[str, str]
 
 
 def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
-    """Read BBQ's templates; no remarks.
-
-    Raises InputError: no such file or columns, names that are to come of BBQ's vocabulary, which is another file, and
-    all that `template_faults` finds, with line numbers.
+    """Read BBQ's templates; no remarks. Raises InputError: no such file or columns, names that are to come of BBQ's
+    vocabulary, which is another file, and all that `template_faults` finds, with line numbers.
     """
     rows = _read_rows(path, COLUMNS)
     if "Names" not in rows[0]:
@@ -327,9 +325,8 @@ def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
 
 
 def read_kobbq(path: Path) -> tuple[list[Template], list[str]]:
-    """Read KoBBQ's templates, and raise as `read_bbq_templates` does.
-
-    A place that has more forms than the slot has fillers is taken without the last ones, with a remark.
+    """Read KoBBQ's templates, and raise as `read_bbq_templates` does. Of more forms than a slot has fillers the last
+    are left out, with a remark.
     """
     rows, remarks = _read_rows(path, KOBBQ_COLUMNS), []
     templates = [_parse_kobbq(row) for row in rows]

@@ -58,9 +58,8 @@ def item_files(layout: str, frame: pd.DataFrame, templates: str, seed: int) -> d
 
 def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequence[str] = ()) -> Answers:
     """Read answers to items from tables as `items expand` writes them: from the column `answer` of what was said, or
-    the columns `shares` of the probabilities of the three options; a row without any has no answer.
-
-    Raises InputError: a missing column, probabilities that are no numbers, and what `answers_to_items` refuses.
+    the columns `shares` of the probabilities of the three options; a row without any has no answer. Raises InputError:
+    a missing column, probabilities that are no numbers, and what `answers_to_items` refuses.
     """
     if len(shares) not in (0, len(OPTIONS)) or bool(shares) == bool(answer):
         raise InputError(f"name the column of answers, or the {len(OPTIONS)} columns of probabilities of the options")

@@ -1,9 +1,8 @@
 """Templates in files: our own, TOML or a table, and the releases of BBQ and KoBBQ.
 
 A text names a slot in braces, `{A}`, or one of its forms, `{A.plural}`. The group of an option is that of its slots. In
-a table each slot has a column of its name, with `A.group` and a column for each form beside it, and what is a list is
-parted by `|`. What people or models write is a row of such a table, with each column on a line of its own: `A.group:
-night owls`.
+a table each slot has a column of its name, with `A.group` and a column for each form beside it, and lists are parted by
+`|`. What people or models write is a row of such a table, a line for each column: `A.group: night owls`.
 """
 
 from __future__ import annotations

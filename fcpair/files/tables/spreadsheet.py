@@ -1,10 +1,9 @@
 """Reading the sheets of a workbook, .xlsx or .ods, as the spreadsheet shows them; what is too large is refused.
 
-openpyxl reads .xlsx; .ods is read here, since no library keeps what a cell says. python-calamine 0.9.1 reads both, and
-.xlsb, far faster, but says nothing of an error (`#N/A` and a formula without a value are empty cells, an error typed as
-a number is 0), shows `007` and 1890123456789012481 as floats, drops the line breaks and tabs of a text in .ods, cuts
-repeated rows off where a sheet ends, and ends the whole process where a cell asks for more memory than there is.
-odfpy builds the document in memory before anything can be refused.
+openpyxl reads .xlsx; .ods is read here, since no library keeps what a cell says. python-calamine 0.9.1 reads both, but
+takes errors and formulas without a value for empty cells, shows `007` and 1890123456789012481 as floats, drops line
+breaks and tabs in .ods, and ends the process where a cell asks for more memory than there is. odfpy builds the document
+in memory before anything can be refused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tables in files: CSV, JSONL and Parquet in and out, spreadsheets in, with line numbers on the way in.
 
-A cell that a spreadsheet would run as a formula is written behind an apostrophe in CSV, and the apostrophe is taken
-off again when such a file, or a spreadsheet made of it, is read back. The marking is reversible: a text that begins
-with apostrophes and then a formula sign gets one more.
+A cell that a spreadsheet would run as a formula is written behind an apostrophe in CSV, which is taken off when such a
+file, or a spreadsheet made of it, is read. A text that begins with apostrophes and then a formula sign gets one more.
 """
 
 from __future__ import annotations
@@ -68,18 +67,12 @@ def read_table(
 
     A column is found whatever its name's capitals are and however words are parted in it. Columns without a name, such
     as a frame's index, are left out, with a warning if they hold anything; cells beyond the last name are an error. A
-    cell in which nobody can see anything is empty, and empty rows at the end are ignored.
+    cell in which nobody can see anything is empty; empty rows at the end are ignored, unless `keep_empty`.
 
-    Args:
-        path: the file, or a frame or a list.
-        columns: the columns that must be there.
-        optional: columns that may be there.
-        blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
-        kind: what the file is, a key of `READERS`; without it the suffix says so.
-        sheet_name: the sheet of a workbook; without it `choose_sheet` or the columns say so.
-        verbatim: leave the cells as they are, for files that fcpair did not write.
-        keep_empty: keep empty rows at the end, which say something.
-        headings: other names that columns may have, with what they are called here.
+    The `columns` must be there, `optional` ones may be; `blank` ones are filled in by hand, so that a row of a CSV may
+    end before them, as Excel lets rows end. `kind` is a key of `READERS`, else the suffix says so; `sheet_name` is that
+    of a workbook, else `choose_sheet` or the columns say so. With `verbatim` cells stay as they are, as in files that
+    fcpair did not write. `headings` are other names that columns may have, with what they are called here.
 
     Returns a frame of strings, empty where there is nothing, and the column `line`, from 1; of a spreadsheet and a
     frame it is the number of the row. `place_of` tells what findings call the file. Raises InputError: no file, not

@@ -1,9 +1,7 @@
 """Writing TOML: sections of plain values, as `tomllib` reads them back.
 
-A recipe that is printed looks like one that is written by hand: short lists and tables in one line, at their place.
-tomli_w 1.2 gives each item of a list a line and moves tables behind all other values, under headings of their own (the
-form of a round, the sides of a grid), so `examples/survey.toml` takes 204 lines in place of 148; and of a text in
-several lines it drops carriage returns.
+A printed recipe looks like one that is written by hand: short lists and tables in one line, at their place. tomli_w 1.2
+gives each item of a list a line, moves tables behind all other values, and drops carriage returns.
 """
 
 from __future__ import annotations
