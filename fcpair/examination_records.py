@@ -159,17 +159,11 @@ class CalibrationResult(Result):
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each figure, with its value, interval and n before and after; `undefined` says why one has none."""
         for change in self.figures:
-            before, after = change.before, change.after
-            yield {
-                "part": change.part,
-                "figure": before.name,
-                **{"before": before.value, "before_low": before.low, "before_high": before.high, "before_n": before.n},
-                "after": after.value if after else None,
-                "after_low": after.low if after else None,
-                "after_high": after.high if after else None,
-                "after_n": after.n if after else None,
-                "undefined": before.undefined or (after.undefined if after else None),
-            }
+            numbers: list[Any] = []
+            for figure in (change.before, change.after):
+                numbers += (figure.value, figure.low, figure.high, figure.n) if figure else [None] * 4
+            undefined = change.before.undefined or (change.after.undefined if change.after else None)
+            yield dict(zip(self.columns, (change.part, change.before.name, *numbers, undefined), strict=True))
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON."""

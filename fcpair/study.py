@@ -111,7 +111,10 @@ class Study(StudyContext):
         """
         keywords = Setup(title, cast("Path | None", guidelines), hs_name, cn_name, scheme, folding)
         setup = choose_params(setup, keywords, Setup())
-        body = _read_text(setup.guidelines) if setup.guidelines else ""
+        try:
+            body = setup.guidelines.read_text("utf-8") if setup.guidelines else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise StudyError(f"the guidelines {setup.guidelines} cannot be read: {error}") from error
         steps.terms.check_guidelines(body)
 
         def fill(tx: Tx) -> None:
@@ -272,10 +275,3 @@ class Study(StudyContext):
 
     __repr__ = steps.status.describe_study
     _repr_html_ = steps.status.study_html
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"the guidelines {path} cannot be read: {error}") from error

@@ -71,9 +71,9 @@ def decode_json(text: str, at: int) -> tuple[Any, int]:
         return _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
         raise json.JSONDecodeError(f"not JSON: {error.msg}", text, error.pos) from None
-    except (_RepeatedKeyError, _NoNumberError) as error:
-        kind = DuplicateKeyError if isinstance(error, _RepeatedKeyError) else json.JSONDecodeError
-        raise kind(str(error), text, _find_refused(text, at)) from None
+    except _RefusedError as error:
+        kind, message = error.args
+        raise kind(message, text, _find_refused(text, at)) from None
     except RecursionError:
         raise json.JSONDecodeError("cannot be read: too many brackets in each other", text, at) from None
     except ValueError as error:  # a number of thousands of digits
@@ -84,16 +84,13 @@ class DuplicateKeyError(json.JSONDecodeError):
     """An object has a key twice, and so may say two things at once."""
 
 
-class _RepeatedKeyError(ValueError):
-    """A key that an object has twice, before its place is known."""
-
-
-class _NoNumberError(ValueError):
-    """A number that is none, before its place is known."""
+class _RefusedError(ValueError):
+    """A key that an object has twice, or a number that is none, before its place is known: its kind, and a message."""
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _NoNumberError(f"`{name}` is not JSON; write null where there is nothing, and a text in quotation marks")
+    message = f"`{name}` is not JSON; write null where there is nothing, and a text in quotation marks"
+    raise _RefusedError(json.JSONDecodeError, message)
 
 
 def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -101,7 +98,7 @@ def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         seen: set[str] = set()
         repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _RepeatedKeyError(f"duplicate key `{repeated}` in an object")
+        raise _RefusedError(DuplicateKeyError, f"duplicate key `{repeated}` in an object")
     return members
 
 
