@@ -24,7 +24,7 @@ from fcpair.errors import (
     translate_read_errors,
 )
 from fcpair.evaluate.catalogue import check_cutoff, check_evaluation, parse_system
-from fcpair.files.tables import toml
+from fcpair.files.tables.text_files import format_section
 from fcpair.known_pairs import Controls, KnownItems, Practice, Qualification
 from fcpair.param_values import as_params, field_readers, invalid_value, is_required, plain_type
 from fcpair.params import (
@@ -270,10 +270,10 @@ def as_toml(recipe: Recipe) -> str:
     for plan in recipe.grids:
         changed = {name: value for name, value in _changed_values(plan).items() if name != "rounds"}
         stages = {name: changed.pop(name) for name in STAGES_OF_GRID if name in changed}
-        sections.append(toml.format_section("[[grid]]", changed))
+        sections.append(format_section("[[grid]]", changed))
         for round_ in plan.rounds:
             values = _changed_values(round_) | {"form": parse_form(round_.form).table, "prompt_file": None}
-            sections.append(toml.format_section("[[grid.round]]", values))
+            sections.append(format_section("[[grid.round]]", values))
         sections += [_section_toml(f"grid.{name}", getattr(plan, name)) for name in stages]
     return "\n".join(sections)
 
@@ -286,7 +286,7 @@ def _section_toml(heading: str, options: Any) -> str:
     values = {item.name: _toml_value(options, item.name) for item in fields(options)}
     tables = {name: values.pop(name) for name in getattr(options, "verbatim", ())}
     sections = {f"[{heading}]": values, **{f"[{heading}.{name}]": table for name, table in tables.items() if table}}
-    return "\n".join(toml.format_section(place, items) for place, items in sections.items())
+    return "\n".join(format_section(place, items) for place, items in sections.items())
 
 
 def _changed_values(options: Any) -> dict[str, Any]:

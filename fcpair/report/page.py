@@ -25,7 +25,7 @@ from fcpair.report.data import (
 )
 from fcpair.report.figures import Forest, grid_map
 from fcpair.report.figures.evaluation_figures import png, significance_cautions
-from fcpair.report.figures.forest_markup import forest_markup, page_templates
+from fcpair.report.figures.forest import forest_markup, page_templates
 from fcpair.report.figures.layout import make_printable
 from fcpair.report.figures.plots import of_bias, of_groups, of_survey
 from fcpair.report.formatting import count, counted

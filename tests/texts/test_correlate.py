@@ -14,8 +14,7 @@ from scipy import stats
 
 from fcpair.errors import InputError
 from fcpair.records import Figure
-from fcpair.texts.correlate import CorrelationFigures, check_selection, correlate, pearson, spearman
-from fcpair.texts.ratings import RatedTexts
+from fcpair.texts.ratings import CorrelationFigures, RatedTexts, check_selection, correlate, pearson, spearman
 
 FEW = 200  # draws
 ENDS = [*range(10), *range(90, 100)]

@@ -19,7 +19,6 @@ import numpy as np
 from fcpair.arrays import Bools
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.tables.delimited import check_texts, parse_csv
 from fcpair.files.tables.tabular import (
     LINE,
     READERS,
@@ -32,6 +31,7 @@ from fcpair.files.tables.tabular import (
     require_columns,
     unguard,
 )
+from fcpair.files.tables.text_files import check_texts, parse_csv
 from fcpair.known_pairs import COLUMNS, EXPLANATION, MAY_BE_EMPTY, KnownItem, check_number, item_problems
 from fcpair.lazy import pd
 from fcpair.params import format_of

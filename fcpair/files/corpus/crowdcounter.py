@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tables.delimited import NO_TEXT_HERE
-from fcpair.files.tables.json_lines import JsonObjects
 from fcpair.files.tables.tabular import LINE, check_file, with_place
+from fcpair.files.tables.text_files import NO_TEXT_HERE, JsonObjects
 from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.values import as_text, is_blank

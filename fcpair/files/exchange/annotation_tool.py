@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from fcpair.errors import Finding, InputError, translate_read_errors
 from fcpair.files.release.redaction import environment
-from fcpair.files.tables.delimited import decode
 from fcpair.files.tables.tabular import check_file
+from fcpair.files.tables.text_files import decode
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Edit, Form, Question, Text
 from fcpair.stages.questions.closed import NONE
 

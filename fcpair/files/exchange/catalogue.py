@@ -34,9 +34,8 @@ from fcpair.files.exchange.annotation_tool import (
     option_names,
     to_json_lines,
 )
-from fcpair.files.tables.delimited import parse_csv
-from fcpair.files.tables.json_lines import Record, read_records
 from fcpair.files.tables.tabular import require_columns
+from fcpair.files.tables.text_files import Record, parse_csv, read_records
 from fcpair.stages.questions import AnyOf, Form, Question
 from fcpair.values import as_text, parse_json
 

@@ -14,8 +14,8 @@ from fcpair.errors import Finding, InputError, reject
 from fcpair.files.answers.answer_files import CellColumns, ImportedAnswers, parse_seconds, parse_time
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.exchange.annotation_tool import AnnotationTool, ItemKey, ToolAnswer, ToolExport
-from fcpair.files.tables.delimited import NO_TEXT_HERE
 from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.files.tables.text_files import NO_TEXT_HERE
 from fcpair.lazy import pd
 from fcpair.records import Origin
 from fcpair.stages.corpus.text_identity import NO_TEXT, identity, strip_zero_decimals

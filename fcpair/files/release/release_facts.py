@@ -13,8 +13,8 @@ from typing import Any, Literal
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from fcpair.errors import Finding, InputError, reject, suggest_name, translate_read_errors
-from fcpair.files.tables import toml
 from fcpair.files.tables.tabular import check_file
+from fcpair.files.tables.text_files import format_section
 from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import digest
 
@@ -116,8 +116,8 @@ class ReleaseForm:
             heading = "" if section == TOP else f"[{section}]"
             plain = {key: value for key, value in values.items() if value and key != "authors"}
             if plain:
-                sections.append(toml.format_section(heading, plain))
-        authors = [toml.format_section("[[authors]]", author) for author in self["authors"]]
+                sections.append(format_section(heading, plain))
+        authors = [format_section("[[authors]]", author) for author in self["authors"]]
         return "\n".join([*sections[:1], *authors, *sections[1:]]).lstrip()
 
 

@@ -27,8 +27,18 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from fcpair.arrays import Bools, Ints
-from fcpair.bias.answers import CONTEXTS, POLARITIES, UNREADABLE, AnsweredItems, Answers
-from fcpair.bias.bbq_rules import find_option, group_of, is_target, key_of_category, reported_category
+from fcpair.bias.answers import (
+    CONTEXTS,
+    POLARITIES,
+    UNREADABLE,
+    AnsweredItems,
+    Answers,
+    find_option,
+    group_of,
+    is_target,
+    key_of_category,
+    reported_category,
+)
 from fcpair.bias.items import Blank, Option, Template, Text, template_faults
 from fcpair.errors import Finding, InputError, list_first, reject, suggest_name, translate_read_errors
 from fcpair.files.tables.tabular import LINE, check_file, read_table
@@ -71,8 +81,8 @@ def read_bbq(
     """Read answers to BBQ's questions, by the rules of BBQ's own scripts.
 
     An answer is read as an option if it is its text but for capitals, spaces, a full stop at the end and the spellings
-    that the scripts mend; else as the first option that `bbq_rules.find_option` finds in it. Anything else is
-    unreadable. The target is the first option that `bbq_rules.is_target` finds. As in the printed figures, items with
+    that the scripts mend; else as the first option that `find_option` finds in it. Anything else is
+    unreadable. The target is the first option that `is_target` finds. As in the printed figures, items with
     two targets and with none are kept: of two the first counts, and without one any group is the biased answer to a
     question that is not negative. Items about people who have names are a category of their own.
 

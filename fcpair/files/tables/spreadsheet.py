@@ -20,7 +20,7 @@ from xml.parsers import expat
 from zipfile import ZipFile
 
 from fcpair.errors import Finding, InputError, reject, suggest_name, warn_of_table
-from fcpair.files.tables.delimited import RawTable
+from fcpair.files.tables.text_files import RawTable
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.values import as_text, is_blank
 

@@ -20,10 +20,17 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar, Union
 
 from fcpair.errors import Finding, InputError, reject, translate_read_errors
-from fcpair.files.tables.delimited import RawTable, check_texts, check_width, decode, leave_out_nameless, parse_csv
 from fcpair.files.tables.folders import replace_file
-from fcpair.files.tables.json_lines import read_jsonl
 from fcpair.files.tables.spreadsheet import read_workbook
+from fcpair.files.tables.text_files import (
+    RawTable,
+    check_texts,
+    check_width,
+    decode,
+    leave_out_nameless,
+    parse_csv,
+    read_jsonl,
+)
 from fcpair.lazy import pd
 from fcpair.param_values import InMemory, read_path
 from fcpair.params import format_of

@@ -19,10 +19,18 @@ from fcpair.stages.corpus.text_identity import identity
 from fcpair.stages.questions.named_values import parse_named
 from fcpair.texts.measures.base import ENGLISH, Measure, SetFigure, TextTable, Values
 from fcpair.texts.measures.embeddings import BertScore, Div, Head, Homogenization, Mover, Perplexity, Regression
-from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, NgramMeasure, Novelty, SelfBleu
 from fcpair.texts.measures.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
-from fcpair.texts.measures.readability import DaleChall, FleschKincaid
-from fcpair.texts.measures.tokens import has_no_spaces
+from fcpair.texts.measures.tokens import (
+    DaleChall,
+    Dist,
+    Ent,
+    FleschKincaid,
+    Ngd,
+    NgramMeasure,
+    Novelty,
+    SelfBleu,
+    has_no_spaces,
+)
 
 MEASURES: dict[str, type[Measure]] = {
     measure.word: measure
