@@ -80,7 +80,7 @@ def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> st
         "name": facts.name,
         "alternateName": facts.title,
         "description": form["description"] or facts.title,
-        "license": [licence_url(licence) for licence in licences],
+        "license": [of if of.startswith("LicenseRef-") else f"https://spdx.org/licenses/{of}" for of in licences],
         "url": form["url"],
         "identifier": f"https://doi.org/{form['doi']}" if form["doi"] else "",
         "version": form["version"],
@@ -95,8 +95,7 @@ def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> st
         "distribution": [
             {
                 "@type": "cr:FileObject",
-                "@id": f"{table.path}.parquet",
-                "name": f"{table.path}.parquet",
+                **dict.fromkeys(("@id", "name"), f"{table.path}.parquet"),
                 "description": table.about,
                 "contentUrl": f"{table.path}.parquet",
                 "encodingFormat": "application/x-parquet",
@@ -127,11 +126,6 @@ def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> st
     }
     stated = {key: value for key, value in metadata.items() if value not in ("", [])}
     return as_json(stated, indent=2) + "\n"
-
-
-def licence_url(licence: str) -> str:
-    """The address of an SPDX licence; a LicenseRef as it is."""
-    return licence if licence.startswith("LicenseRef-") else f"https://spdx.org/licenses/{licence}"
 
 
 def synthetic_note(facts: ReleaseFacts) -> str:
@@ -187,10 +181,8 @@ def _person(author: Mapping[str, str]) -> dict[str, Any]:
         "name": " ".join(filter(None, map(author.get, ("given", "family")))),
     }
     if affiliation := author.get("affiliation"):
-        person["affiliation" if author.get("given") else "parentOrganization"] = {
-            "@type": "sc:Organization",
-            "name": affiliation,
-        }
+        organization = {"@type": "sc:Organization", "name": affiliation}
+        person["affiliation" if author.get("given") else "parentOrganization"] = organization
     if orcid := author.get("orcid"):
         person["identifier"] = f"https://orcid.org/{orcid}"
     return person

@@ -89,8 +89,8 @@ class ReleaseChanges(Result, tuple[PairChange, ...]):
 
     def counts(self) -> dict[str, int]:
         """Numbers of pairs that came, went, and changed."""
-        counts = Counter(change.change for change in self)
-        return {kind: counts[kind] for kind in (CAME, WENT, CHANGED)}
+        kinds = [change.change for change in self]
+        return {kind: kinds.count(kind) for kind in (CAME, WENT, CHANGED)}
 
     def _summary(self) -> str:
         return ", ".join(f"{n:,} {kind}" for kind, n in self.counts().items())
@@ -164,9 +164,8 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
         (tier_before, label_before), (tier_after, label_after) = _standing(old), _standing(new)
         if (tier_before, label_before) == (tier_after, label_after):
             continue
-        kind = (
-            CHANGED if (tier_before and tier_after) or not (tier_before or tier_after) else CAME if tier_after else WENT
-        )
+        is_change = bool(tier_before) == bool(tier_after)
+        kind = CHANGED if is_change else CAME if tier_after else WENT
         moved = _members(tier_before) ^ _members(tier_after)
         because = []
         for table, (name, _, _) in _EVIDENCE.items():  # a clause for each answer, decision and verdict that differs
@@ -179,9 +178,8 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
                     because.append(f"{whose}: {first or 'none'} -> {then or 'none'}")
         because += _rule_changes(before, after, moved)
         because = because or list(_rule_changes(before, after, {*before.rules, *after.rules}))
-        shown = new or old or {}
         clauses = tuple(show_foreign(clause, LONGEST_CLAUSE) for clause in because)
-        number = int(shown["pair"])
+        number = int((new or old or {})["pair"])
         yield PairChange(grid, kind, number, tier_before, tier_after, label_before, label_after, clauses)
 
 

@@ -113,10 +113,8 @@ class ReleaseForm:
         sections = []
         for section in dict.fromkeys(entry.section for entry in ENTRIES):
             values = {entry.key: self[entry.path] for entry in ENTRIES if entry.section == section}
-            heading = "" if section == TOP else f"[{section}]"
-            plain = {key: value for key, value in values.items() if value and key != "authors"}
-            if plain:
-                sections.append(format_section(heading, plain))
+            if plain := {key: value for key, value in values.items() if value and key != "authors"}:
+                sections.append(format_section("" if section == TOP else f"[{section}]", plain))
         authors = [format_section("[[authors]]", author) for author in self["authors"]]
         return "\n".join([*sections[:1], *authors, *sections[1:]]).lstrip()
 
@@ -149,11 +147,9 @@ def read_form(path: str | Path) -> ReleaseForm:
     with translate_read_errors(path, expected="TOML"):
         content = tomllib.loads(path.read_text("utf-8"))
     answers: dict[str, Any] = {}
-    findings = []
-    sections = {entry.section for entry in ENTRIES} - {TOP}
-    flat: dict[str, Any] = {}
+    findings, flat = [], dict[str, Any]()
     for key, value in content.items():
-        is_section = key in sections and isinstance(value, Mapping)
+        is_section = key != TOP and isinstance(value, Mapping) and any(key == entry.section for entry in ENTRIES)
         flat |= {f"{key}.{name}": item for name, item in value.items()} if is_section else {key: value}
     for key, value in flat.items():
         try:
@@ -189,22 +185,17 @@ def _read_answer(key: str, value: Any) -> Any:
         pattern, expected = _PATTERNS[kind]
         if not pattern.fullmatch(value.strip()):
             raise InputError(f"`{key}` is `{value}`; expected {expected}")
-    return read_licence(key, value.strip()) if kind == "licence" else value.strip()
+    return _read_licence(key, value.strip()) if kind == "licence" and value.strip() else value.strip()
 
 
-def read_licence(key: str, licence: str) -> str:
-    """A licence in SPDX's spelling; raises InputError unless it is one SPDX id or a `LicenseRef-`; none stays none."""
-    if not licence:
-        return ""
+def _read_licence(key: str, licence: str) -> str:
     try:
         if len(licence.split()) == 1:
             return str(canonicalize_license_expression(licence))
     except InvalidLicenseExpression:
         pass
-    raise InputError(
-        f"`{key}` is `{licence}`; expected one id of https://spdx.org/licenses, such as CC-BY-4.0, or LicenseRef-NAME "
-        "for any other licence"
-    )
+    expected = "one id of https://spdx.org/licenses, such as CC-BY-4.0, or LicenseRef-NAME for any other licence"
+    raise InputError(f"`{key}` is `{licence}`; expected {expected}")
 
 
 def _read_authors(value: Any) -> tuple[dict[str, str], ...]:
@@ -245,7 +236,7 @@ class ReleaseTable:
 
     def without_texts(self) -> ReleaseTable:
         """The same with digests in the place of texts."""
-        rows = self.rows.drop(columns=[name for name in self.dropped if name in self.rows.columns])
+        rows = self.rows.drop(columns=list(self.dropped), errors="ignore")
         columns = {name: about for name, about in self.columns.items() if name in rows.columns}
         for text in (name for name in self.texts if name in rows.columns):
             rows[text] = [digest(body) if body else "" for body in rows[text]]
@@ -301,7 +292,7 @@ class ReleaseFacts:
     @property
     def default_table(self) -> ReleaseTable:
         """The table that is loaded where none is named: the widest tier, or else the first answers."""
-        return next(iter(self.tiers or [table for table in self.tables if not table.is_side]))
+        return (self.tiers or [table for table in self.tables if not table.is_side])[0]
 
     @property
     def n_simulated(self) -> int:

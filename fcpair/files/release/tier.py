@@ -28,16 +28,12 @@ def pair_frame(pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...
     """The pairs by the names of what was decided: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`, and
     where the study has tiers of its own `own_tiers`; `pairs` is as `tier_table` takes them.
     """
-    frame = pd.DataFrame(
-        {
-            "pair": pairs["cell_id"],
-            "hs_id": pairs["hs_id"],
-            "cn_id": pairs["cn_id"],
-            "label": pairs["final"].map({choice.code: choice.name for choice in question}),
-            "verdict": pairs["verdict"].map(_VERDICTS),
-            "tier": pairs["tier"].map({int(tier): tier.label for tier in Tier}),
-            "n_labels": pairs["n_labels"],
-        }
+    frame = pairs[["cell_id", "hs_id", "cn_id"]].set_axis(["pair", "hs_id", "cn_id"], axis="columns")
+    frame = frame.assign(
+        label=pairs["final"].map({choice.code: choice.name for choice in question}),
+        verdict=pairs["verdict"].map(_VERDICTS),
+        tier=pairs["tier"].map({int(tier): tier.label for tier in Tier}),
+        n_labels=pairs["n_labels"],
     )
     return frame.assign(own_tiers=own_tier_names(pairs["tiers"], rules)) if len(rules) > len(Tier) else frame
 
@@ -52,10 +48,9 @@ def tier_table(
     none), `hs.KEY` and `cn.KEY` for each item of metadata and, where they are known, the languages.
     """
     names = {choice.code: choice.name for choice in question}
-    body = texts.set_index("text_id")["body"]
-    table = pair_frame(pairs, question, rules)
-    table.insert(3, "hs", table["hs_id"].map(body))
-    table.insert(4, "cn", table["cn_id"].map(body))
+    body, table = texts.set_index("text_id")["body"], pair_frame(pairs, question, rules)
+    for at, side in enumerate(("hs", "cn"), 3):
+        table.insert(at, side, table[f"{side}_id"].map(body))
     by_annotator = labels.assign(label=labels["code"].map(names)).pivot_table(
         index="cell_id", columns="annotator", values="label", aggfunc="first", sort=False
     )
@@ -79,23 +74,17 @@ def grades(pairs: pd.DataFrame, question: Closed, pool: Collection[int], *, bina
     tier of the study's own and in none of the four. With `binary`, every appropriate pair has 1, every other one 0.
     """
     inside = pairs[pairs["cn_id"].isin(pool)].sort_values("cell_id")
-    appropriate = inside["final"].isin(question.positive)
-    by_label = grades_of(question)
-    if binary:
-        grade = appropriate
-    elif by_label:
-        grade = inside["final"].map(by_label)
-    else:
-        grade = inside["tier"].clip(lower=1).where(appropriate, 0)
+    grade = inside["final"].isin(question.positive)
+    if not binary:
+        by_label, by_tier = grades_of(question), inside["tier"].clip(lower=1).where(grade, 0)
+        grade = inside["final"].map(by_label) if by_label else by_tier
     return inside[["hs_id", "cn_id"]].assign(grade=grade.astype("int64")).reset_index(drop=True)
 
 
 def qrels_text(graded: pd.DataFrame) -> str:
     """The lines of a qrels file, `hs_id 0 cn_id grade`, from what `grades` returns."""
-    text: str = graded.assign(iteration=0)[["hs_id", "iteration", "cn_id", "grade"]].to_csv(
-        sep=" ", header=False, index=False, lineterminator="\n"
-    )
-    return text
+    columns = graded.assign(iteration=0)[["hs_id", "iteration", "cn_id", "grade"]]
+    return str(columns.to_csv(sep=" ", header=False, index=False, lineterminator="\n"))
 
 
 def beir_files(graded: pd.DataFrame, bodies: pd.Series[str], pool: Sequence[int]) -> dict[str, pd.DataFrame | str]:
@@ -167,11 +156,10 @@ def hf_files(rows_by_tier: Mapping[str, pd.DataFrame], facts: CardFacts) -> dict
     for prefix, text in PREFIXES.items():
         if prefixed := [name for name in columns if name.startswith(prefix)]:
             described[", ".join(map(code_span, prefixed))] = text
-    words = {
-        "hs": escape_line(facts.hs_name),
-        "cn": escape_line(facts.cn_name),
-        "labels": ", ".join(map(code_span, final_names(facts.question))),
-    }
+    names = {"hs": facts.hs_name, "cn": facts.cn_name}
+    articles = {side: "an" if name[:1].lower() in set("aeiou") else "a" for side, name in names.items()}
+    words = {side: escape_line(name) for side, name in names.items()}
+    words["labels"] = Escaped(", ".join(map(code_span, final_names(facts.question))))
     card = render(  # it names no licence and no citation: a study knows neither
         "tiers.md.j2",
         facts=facts,
@@ -179,18 +167,13 @@ def hf_files(rows_by_tier: Mapping[str, pd.DataFrame], facts: CardFacts) -> dict
         default=DEFAULT,
         four=[tier.label for tier in reversed(Tier)],
         rules=[rule for rule in best_first(facts.rules) if rule.tier in tiers],
-        hs=_with_article(facts.hs_name),
-        cn=_with_article(facts.cn_name),
+        **{side: Escaped(f"{article} {words[side]}") for side, article in articles.items()},
         labelled=Escaped(" or ".join(map(code_span, positive_names(facts.question)))),
         positive=[choice.name for choice in facts.question if choice.positive],
         columns={name: text.format(**words) for name, text in described.items()},
         warning=Escaped("\n".join(WARNING)) if is_about_hate(facts.hs_name) else "",
     )
     return {**{f"data/{tier}.parquet": rows for tier, rows in tiers.items()}, CARD: card}
-
-
-def _with_article(name: str) -> Escaped:
-    return Escaped(f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {escape_line(name)}")
 
 
 Kind = Literal["triplets", "pairs", "preferences"]
@@ -231,9 +214,8 @@ def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], optio
     is_test = rows["hs_id"].isin(test_hs).to_numpy()
     if is_test.all() or not is_test.any():
         side = "train" if is_test.all() else "test"
-        raise InputError(
-            f"no {kind} fall on the {side} side at --test-share {options.test_share}; change it, or the --seed"
-        )
+        hint = f"at --test-share {options.test_share}; change it, or the --seed"
+        raise InputError(f"no {kind} fall on the {side} side {hint}")
     table = rows.set_axis(list(COLUMNS[kind]), axis="columns")
     texts = COLUMNS[kind][: 2 if kind == "pairs" else 3]
     table = table.assign(**{name: table[name].map(bodies) for name in texts})

@@ -59,9 +59,8 @@ def read_run(
     rows = [(line, cells[0], cells[2], int(cells[3]), float(cells[4])) for line, cells in _read_cells(path)]
     lines = pd.DataFrame(rows, columns=["line", "hs_id", "cn_id", "rank", "score"])
     named = {HS: lines, CN: lines[~lines["cn_id"].str.fullmatch(_NOTHING_ID)]}
-    texts = {side: ids[side].numbered_by(numbering) for side in named}
     other: Numbering = "study" if numbering == "corpus" else "corpus"
-    other_texts = {side: ids[side].numbered_by(other) for side in named}
+    texts, other_texts = ({side: ids[side].numbered_by(by) for side in named} for by in (numbering, other))
     fits, fits_other = (
         all(set(named[side][f"{side}_id"]) <= by_id[side].keys() for side in named) for by_id in (texts, other_texts)
     )
