@@ -288,8 +288,7 @@ def whole_number(name: str, value: Any) -> int:
 def _read_int(name: str, value: Any) -> int:
     if isinstance(value, float):
         raise invalid_value(name, value, say("a whole number"))
-    number = whole_number(name, value)
-    if not -LARGEST <= number <= LARGEST:
+    if not -LARGEST <= (number := whole_number(name, value)) <= LARGEST:
         raise invalid_value(name, value, say("a whole number, %(most)s at most", most=Id(LARGEST)))
     return number
 
@@ -391,8 +390,7 @@ def _field_types(cls: type) -> dict[str, Any]:
 
 def _from_plain(kind: Any, value: Any) -> Any:
     if isinstance(value, list):
-        item_kind = next(iter(get_args(kind)), None)
-        return tuple(_from_plain(item_kind, item) for item in value)
+        return tuple(_from_plain(next(iter(get_args(kind)), None), item) for item in value)
     return from_params(cast(type, kind), value) if is_dataclass(kind) and isinstance(value, Mapping) else value
 
 

@@ -731,8 +731,7 @@ def check_distinct_spelling(names: Iterable[str], taken: Iterable[str] = ()) -> 
     taken_names = set(taken)
     spelled = {name.casefold(): name for name in taken_names}
     for name in names:
-        other = name if name in taken_names else spelled.setdefault(name.casefold(), name)
-        if other != name:
+        if (other := name if name in taken_names else spelled.setdefault(name.casefold(), name)) != name:
             raise InputError.say(
                 "`%(other)s` and `%(name)s` differ only in capitals; choose another name for one of them",
                 other=other,

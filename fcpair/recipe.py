@@ -188,8 +188,7 @@ def _check_tiers(recipe: Recipe) -> None:
 def _grid_names(recipe: Recipe) -> Iterator[GridNames]:
     if recipe.has_main:
         setup = recipe.setup or Setup()
-        labels = parse_form(f"label: {setup.scheme}")
-        yield GridNames(MAIN, (setup.hs_name, setup.cn_name, "hs", "cn"), (labels,))
+        yield GridNames(MAIN, (setup.hs_name, setup.cn_name, "hs", "cn"), (parse_form(f"label: {setup.scheme}"),))
     for plan in recipe.grids:
         forms = tuple(parse_form(round_.form) for round_ in plan.rounds)
         names = (plan.row_name, plan.column_name, *plan.rows.names, *plan.columns.names)
@@ -218,7 +217,8 @@ def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
         elif get_origin(kind) is tuple and is_dataclass(get_args(kind)[0]):
             converted = _convert_tables(value_place, value, kind, folder)
         else:
-            converted = read_value(value_place, value, kind, folder)
+            convert = _CONVERTERS.get(kind) or _CONVERTERS.get(get_origin(kind))
+            converted = convert(value_place, value, folder) if convert else value
         with prefix_errors(place):
             return checks[name](name, converted)
 
@@ -291,8 +291,7 @@ def _section_toml(heading: str, options: Any) -> str:
 
 def _changed_values(options: Any) -> dict[str, Any]:
     """The parameters that must be there, that are seeds, or whose value is not the default."""
-    defaults = defaults_of(options)
-    values = as_params(options)
+    defaults, values = defaults_of(options), as_params(options)
     return {
         item.name: _toml_value(options, item.name)
         for item in fields(options)
@@ -332,16 +331,6 @@ def check_texts(place: str, value: Any) -> None:
         raise RecipeError(f"{place} contains a NUL character; remove it")
 
 
-def read_value(place: str, value: Any, kind: Any, folder: Path) -> Any:
-    """The value of a parameter of the type `kind`, which is no table of parameters; paths are relative to `folder`.
-
-    A value of another kind is left as it is, for the class to refuse. Raises RecipeError for a value that cannot be
-    read.
-    """
-    convert = _CONVERTERS.get(kind) or _CONVERTERS.get(get_origin(kind))
-    return convert(place, value, folder) if convert else value
-
-
 def expand_variables(place: str, value: str) -> str:
     """A value with environment variables in place of their names, and `$` for each `$$`."""
     parts = [os.path.expandvars(part) for part in value.split("$$")]
@@ -363,8 +352,7 @@ def _names(place: str, value: Any, _folder: Path) -> Any:
 
 
 def _models(place: str, value: Any, folder: Path) -> Any:
-    names = _names(place, value, folder)
-    if not isinstance(names, list):
+    if not isinstance((names := _names(place, value, folder)), list):
         return names
     with prefix_errors(place):
         return [
@@ -389,8 +377,7 @@ def _form(place: str, value: Any, _folder: Path) -> str:
 
 def _words(place: str, value: Any, _folder: Path) -> Any:
     """A table of [words]; raises all that is wrong with it as one group."""
-    problems = list(TABLES[place.rpartition(" ")[2]](value)) if isinstance(value, dict) else []
-    if problems:
+    if problems := list(TABLES[place.rpartition(" ")[2]](value)) if isinstance(value, dict) else []:
         raise ExceptionGroup("words that cannot be used", [RecipeError(f"{place}: {problem}") for problem in problems])
     return value
 

@@ -54,8 +54,7 @@ class JsonFloat(float):
 def parse_json(text: str | bytes) -> Any:
     """Parse a text that is one JSON value; raises JSONDecodeError as `decode_json` does, and where more follows."""
     text = text if isinstance(text, str) else text.decode("utf-8")
-    start = len(text) - len(text.lstrip(" \t\r\n"))
-    value, end = decode_json(text, start)
+    value, end = decode_json(text, len(text) - len(text.lstrip(" \t\r\n")))
     if text[end:].strip(" \t\r\n"):
         raise json.JSONDecodeError("not JSON: Extra data", text, end)
     return value
@@ -94,8 +93,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
+    if len(members := dict(pairs)) < len(pairs):
         seen: set[str] = set()
         repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise _RefusedError(DuplicateKeyError, f"duplicate key `{repeated}` in an object")
@@ -110,16 +108,14 @@ def _find_refused(text: str, at: int) -> int:
     """The place of the first constant that is no JSON, or key that its object has twice, of a value."""
     keys_of: list[set[str]] = []
     for match in _TOKEN.finditer(text, at):
-        token = match.group()
-        if token in ("{", "["):
+        if (token := match.group()) in ("{", "["):
             keys_of.append(set())
         elif token in ("}", "]"):
             keys_of.pop()
         elif token[0] != '"':
             return match.start()
         elif keys_of and _IS_KEY.match(text, match.end()):
-            key = _KEY_DECODER.decode(token)
-            if key in keys_of[-1]:
+            if (key := _KEY_DECODER.decode(token)) in keys_of[-1]:
                 return match.start()
             keys_of[-1].add(key)
     return at

@@ -128,14 +128,12 @@ class Words(Checked):
         return self._find(self.sides, *names)
 
     def _find(self, wordings: Mapping[str, Any], *names: str) -> Wording:
-        value = next((wordings[name] for name in names if name in wordings), None)
-        if value is None:
+        if (value := next((wordings[name] for name in names if name in wordings), None)) is None:
             return Wording()
         parts = {"text": value} if isinstance(value, str) else dict(value)
         for part, text in parts.items():
             if not isinstance(text, str):  # in the study's language, in English, or in whatever language there is
-                tags = (self.language, DEFAULT_LANGUAGE, *text)
-                parts[part] = next(text[tag] for tag in tags if tag in text)
+                parts[part] = next(text[tag] for tag in (self.language, DEFAULT_LANGUAGE, *text) if tag in text)
         return Wording(*map(parts.get, _PARTS))
 
 
@@ -151,8 +149,7 @@ def _noun_problems(nouns: Mapping[str, Any]) -> Iterator[str]:
 
 def _wording_problems(wordings: Mapping[str, Any]) -> Iterator[str]:
     for name, wording in wordings.items():
-        parts = wording if isinstance(wording, dict) else {"text": wording}
-        if not parts:
+        if not (parts := wording if isinstance(wording, dict) else {"text": wording}):
             yield say("`%(name)s` has no wording; give it a `text`, a `help`, or both", name=name)
         for part, value in parts.items():
             if part not in _PARTS:
@@ -165,8 +162,7 @@ def _wording_problems(wordings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _text_problems(part: str, value: Any) -> Iterator[str]:
-    texts = value if isinstance(value, dict) else {DEFAULT_LANGUAGE: value}
-    if not texts:
+    if not (texts := value if isinstance(value, dict) else {DEFAULT_LANGUAGE: value}):
         yield say("`%(part)s` has no text in any language", part=part)
     for language, text in texts.items():
         if not _LANGUAGE.fullmatch(language):

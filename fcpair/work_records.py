@@ -35,8 +35,7 @@ def direction_of(text: str) -> Direction:
     or a user's handle would run the wrong way.
     """
     classes = [unicodedata.bidirectional(character) for character in text]
-    rightward = classes.count("L")
-    leftward = sum(kind in RIGHT_TO_LEFT for kind in classes)
+    rightward, leftward = classes.count("L"), sum(kind in RIGHT_TO_LEFT for kind in classes)
     return "rtl" if leftward > rightward else "ltr"
 
 

@@ -253,8 +253,7 @@ def is_target(category: str, group: str, text: str, tag: str) -> bool:
     by the option's text. A tag that begins with `trans` is of transgender groups, and somebody called African is not of
     a group that says African American.
     """
-    tag = _LEADING.sub("", _RECODED.get(tag, tag), count=1)
-    text = text.translate(_BRACES)
+    tag, text = _LEADING.sub("", _RECODED.get(tag, tag), count=1), text.translate(_BRACES)
     if text == "african" and "african american" in group:
         return False
     if group == TRANS and tag.startswith(TRANS):

@@ -103,8 +103,7 @@ def template_faults(template: Template) -> Iterator[str]:
     declared = list_first(list(template.fillers), SHOWN) or "none"
     for name, text in template.all_texts.items():
         for blank in _blanks(text):
-            fillers = template.fillers.get(blank.slot)
-            if fillers is None:
+            if (fillers := template.fillers.get(blank.slot)) is None:
                 yield f"{name}: slot `{blank.slot}` is not declared; declared: {declared}"
             elif len(blank.forms) != len(fillers):
                 yield f"{name}: slot `{blank.slot}` has {len(blank.forms)} forms for {len(fillers)} fillers"
@@ -117,9 +116,7 @@ def template_faults(template: Template) -> Iterator[str]:
     if template.target is None:
         both = set(template.culprit.groups) & set(template.stereotyped)
         which = "both options are" if both else "no option is"
-        groups = sorted(
-            ", ".join(party.groups) or "none" for party in (template.culprit, template.other)
-        )  # of any version
+        groups = sorted(", ".join(of.groups) or "none" for of in (template.culprit, template.other))  # of any version
         yield (
             f"{which} of a stereotyped group ({', '.join(template.stereotyped) or 'none'}); their groups: "
             f"{groups[0]} and {groups[1]}; expected one"

@@ -106,12 +106,10 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
 
     if smooth < 0:
         raise InputError(f"the smoothing is {smooth:g}; expected 0 or more")
-    question_counts = counts[counts["question"] == question].set_index("statement")
-    if question_counts.empty:
+    if (question_counts := counts[counts["question"] == question].set_index("statement")).empty:
         raise InputError(f"the survey has no question `{question}`; {suggest_name(question, list(counts['question']))}")
     about = np.array(answers.statements or [""] * len(answers.answered), dtype=object)
-    statements = list(dict.fromkeys(filter(None, about)))
-    if not statements:
+    if not (statements := list(dict.fromkeys(filter(None, about)))):
         raise InputError("no item says which statement it is about; give templates the key `statement`")
     if missing := [statement for statement in statements if statement not in question_counts.index]:
         raise InputError(
@@ -121,8 +119,7 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
     statement_index = pd.Index(statements).get_indexer(pd.Index(about)).astype(np.int64)
     # of each statement what target and counter-target weigh in ambiguous items, and how many of these there are
     answered = answers.answered
-    shares = answered.probabilities
-    if shares is None:
+    if (shares := answered.probabilities) is None:
         shares = (answered.chosen[:, None] == np.arange(answered.unknown.shape[1])).astype(np.float64)
     is_pair, *weights = answered.side_probabilities(shares)
     rows = answered.ambiguous & answered.is_weighed & is_pair & (statement_index >= 0)
@@ -271,8 +268,7 @@ def _figure(score_: Score, category: str, counts: Counts) -> BiasFigure:
     n, n_unreadable, n_tied = (int(sums[name]) for name in names)
     n_tied *= score_.rests_on != WEIGHED
     rests_on = (n, n_unreadable, n_templates)
-    value = float(score_.of(sums))
-    if np.isnan(value):
+    if np.isnan(value := float(score_.of(sums))):
         return BiasFigure(score_.name, category, None, None, None, *rests_on, score_.why_not, n_tied=n_tied)
     low, high, note = _interval(score_, value, *_spread(score_, counts), n_templates)
     return BiasFigure(score_.name, category, value, low, high, *rests_on, note=note, n_tied=n_tied)

@@ -84,15 +84,12 @@ def count_answers(cell: Ints, choice: Ints, time: Ints, n_cells: int, choices: S
     """Count answers by cell: `cell` is the place of that of each answer, `(n_answers,)`, `choice` that of what was
     chosen (-1: an answer without a choice, -2: a skip), `time` in tenths of a second, -1 where it is not known.
     """
-    n_choices = len(choices)
-    chosen = choice >= 0
+    n_choices, chosen = len(choices), choice >= 0
     flat = np.bincount(cell[chosen] * n_choices + choice[chosen], minlength=n_cells * n_choices)
-    is_skip = choice == -2
-    is_timed = time >= 0
+    is_skip, is_timed = choice == -2, time >= 0
     order = np.lexsort((time[is_timed], cell[is_timed]))
     ordered, n_timed = time[is_timed][order], np.bincount(cell[is_timed], minlength=n_cells)
-    first = np.cumsum(n_timed) - n_timed
-    has_time = n_timed > 0
+    first, has_time = np.cumsum(n_timed) - n_timed, n_timed > 0
     medians = np.full(n_cells, np.nan)
     lower, upper = ((first + half // 2)[has_time] for half in (n_timed - 1, n_timed))
     medians[has_time] = (ordered[lower] + ordered[upper]) / 20
@@ -260,15 +257,13 @@ def _ratio(part: Ints, whole: Ints) -> Floats:
 def _by_likeness(of_cell: Ints, other: Ints, shape: tuple[int, int], answers: CellAnswers) -> Ints:
     """Put rows side by side whose cells were answered alike: by the first singular vector of the mean answers."""
     n_labels = answers.counts.sum(axis=1)
-    mean = _ratio(answers.counts @ np.arange(len(answers.choices)), n_labels)
-    is_known = n_labels > 0
+    mean, is_known = _ratio(answers.counts @ np.arange(len(answers.choices)), n_labels), n_labels > 0
     matrix = np.zeros(shape)
     matrix[of_cell[is_known], other[is_known]] = (mean - np.mean(mean[is_known]) if is_known.any() else mean)[is_known]
     vector = matrix.sum(axis=1) + np.linspace(0, 1e-6, shape[0])
     for _ in range(ROUNDS):
         vector = matrix @ (matrix.T @ vector)
-        length = float(np.linalg.norm(vector))
-        if not length:
+        if not (length := float(np.linalg.norm(vector))):
             return np.arange(shape[0])
         vector /= length
     return np.argsort(-np.round(vector, 9), kind="stable")

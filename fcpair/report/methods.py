@@ -151,21 +151,15 @@ def write_sections(
         ("Release", paragraphs.release(facts)),
         ("Software", paragraphs.software(facts)),
     ]
-    texts = [Section(heading, in_one_line(text)) for heading, text in sections]
+    texts = [Section(heading, re.sub(r"\s*\n\s*", " ", text).strip()) for heading, text in sections]
     return [section for section in texts if section.text]
-
-
-def in_one_line(text: str) -> str:
-    """Join the lines of a template to a paragraph."""
-    return re.sub(r"\s*\n\s*", " ", text).strip()
 
 
 @cache
 def _paragraphs() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    loader = PackageLoader("fcpair.report", ".")
-    environment = Environment(loader=loader, undefined=StrictUndefined, finalize=shown)
+    environment = Environment(loader=PackageLoader("fcpair.report", "."), undefined=StrictUndefined, finalize=shown)
     environment.filters["tier_name"] = tier_name
     environment.globals.update({of.__name__: of for of in _FUNCTIONS})
     words = {"STANDINGS": STANDINGS, "OUTCOMES": OUTCOMES, "GIVEN_BACK": GIVEN_BACK, "COUNTED": COUNTED}

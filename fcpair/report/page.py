@@ -370,8 +370,7 @@ def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[Tab
         sentences.append(say("%(number)s more are by people for whom it is unknown.", number=comparison.n_without))
     header = (mark("Answer, group"), mark("People"), mark("Answers"), mark("Share"))
     yield _sheet(comparison.by, join(sentences), header, rows, (*exploratory_note, *few), None)
-    defined = [figure for figure in comparison.differences if not figure.undefined]
-    if defined:
+    if defined := [figure for figure in comparison.differences if not figure.undefined]:
         (forest,) = of_groups([comparison])
         differences, notes = [], dict[str, None]()
         for figure in defined:

@@ -46,8 +46,7 @@ def tier_tables(tiers: TierFigures, question: Closed) -> list[TableSheet]:
     sizes, balance, labels = tiers.tables
     positive = [Answer(formatting.named(name)) for name in positive_names(question)]
     cells, rows, columns = list(sizes[0])[1:4]
-    kinds = list(balance[0])[2:4]
-    per_cell = list(labels[0])[2:]
+    kinds, per_cell = list(balance[0])[2:4], list(labels[0])[2:]
     if cells == CELL_HEADS.cells:
         heads = [mark("Cells"), mark("Rows"), mark("Columns")]
         contents = say("Cells, and the distinct rows and columns in them.")
@@ -101,8 +100,7 @@ def kappa_map(agreement: Agreement) -> list[tuple[str, list[KappaCell]]]:
     names = sorted({name for subset in agreement.subsets for name in subset.annotators})
 
     def cell(one: str, other: str) -> KappaCell:
-        subset = subset_by_pair.get(frozenset((one, other)))
-        if subset is None:
+        if (subset := subset_by_pair.get(frozenset((one, other)))) is None:
             return KappaCell("same" if one == other else "apart")
         if subset.kappa.value is None:
             return KappaCell("undefined", n=subset.n)
@@ -149,5 +147,4 @@ def log_lines(runs: tuple[RunRecord, ...]) -> list[LogLine]:
         is_by_hand = run.stage == Adjudicate.stage and "pair" in run.params
         return (run.params.get("by"), tuple(run.counts)) if is_by_hand else (id(run),)
 
-    grouped = [list(group) for _, group in groupby(runs, key)]
-    return [LogLine(group[0], group[-1], len(group)) for group in grouped]
+    return [LogLine(of[0], of[-1], len(of)) for of in (list(group) for _, group in groupby(runs, key))]

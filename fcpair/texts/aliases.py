@@ -37,8 +37,7 @@ def split_cell(cell: str) -> list[str]:
 
     Raises InputError where it begins as a list does, and is not a JSON list of texts.
     """
-    cell = cell.strip()
-    if not cell:
+    if not (cell := cell.strip()):
         return []
     if not cell.startswith("["):
         return _SEPARATOR.split(cell)
@@ -95,8 +94,7 @@ class Aliases:
         findings: list[Finding] = []
         unread: list[str] = []
         spelt = read_cells(cells, lines, place, spellings_in, findings, unread)
-        labels_by_form = self._labels_by_form(spelt)
-        if len(labels_by_form) > MOST_CHOICES:
+        if len(labels_by_form := self._labels_by_form(spelt)) > MOST_CHOICES:
             raise InputError(
                 f"{place}: the column of labels has {len(labels_by_form):,} different ones; expected at most "
                 f"{MOST_CHOICES:,}. Is it the right column?"
@@ -138,8 +136,7 @@ class Aliases:
         label that begins with these words, the nearest one (`difflib`, ratio of at least 0.6), or the only one that has
         all words of the spelling, or all of whose words the spelling has (`consequences` is `warning of consequences`).
         """
-        labels_by_form = self._labels_by_form(())
-        form = fold_spelling(spelling)
+        labels_by_form, form = self._labels_by_form(()), fold_spelling(spelling)
         if form in labels_by_form:
             return labels_by_form[form]
         completions = [label for known_form, label in labels_by_form.items() if known_form.startswith(f"{form} ")]

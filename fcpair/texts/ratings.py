@@ -238,8 +238,7 @@ def read_population(
     if text in table:
         is_first = ~table.duplicated(text).to_numpy()
         table, values = table[is_first], values[is_first]
-    has_value = ~np.isnan(values)
-    if not has_value.any():
+    if not (has_value := ~np.isnan(values)).any():
         raise InputError(f"{place}: column `{measure}` has no number")
     groups = {group for group in kinds if group}
     is_of = {group: has_value & (table[by] == group).to_numpy() if by in table else has_value for group in groups}
@@ -311,8 +310,7 @@ def correlate(
 
 
 def _compute_figures(rated: RatedTexts, draws: int, seed: int) -> tuple[Figure, ...]:
-    n = len(rated.measure)
-    n_raters = len(rated.raters)
+    n, n_raters = len(rated.measure), len(rated.raters)
     why = f"it needs at least {LEAST_TEXTS} texts with a measure and a rating, found {n}" if n < LEAST_TEXTS else ""
     if not why:
         mean, _ = _mean_ratings(rated.ratings, np.ones((1, n_raters)))
@@ -393,8 +391,7 @@ def _middle_ranks(values: Floats, times: Floats) -> Floats:
     """The middle rank of each value, 0 to 1, where each counts so many times; shape (n_draws, n_texts)."""
     order = np.argsort(values, axis=-1, kind="stable")
     ordered, n = (np.take_along_axis(column, order, axis=-1) for column in (values, times))
-    until = np.cumsum(n, axis=-1)
-    begins = np.ones(ordered.shape, dtype=np.bool_)
+    until, begins = np.cumsum(n, axis=-1), np.ones(ordered.shape, dtype=np.bool_)
     begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
     ends = np.roll(begins, -1, axis=-1)
     before = np.maximum.accumulate(np.where(begins, until - n, 0.0), axis=-1)
@@ -447,15 +444,13 @@ def check_selection(measure: Floats, population: Floats | None = None) -> Select
         share = float(((population >= first) & (population <= third)).mean())
         below, above = int((measure < first).sum()), int((measure > third).sum())
         n_middle = n - below - above
-        p = float(bdtr(n_middle, n, share))
-        if p < ALPHA_POPULATION and min(below, above) >= SIDE * n:
+        if (p := float(bdtr(n_middle, n, share))) < ALPHA_POPULATION and min(below, above) >= SIDE * n:
             warning = (
                 f"the texts look picked by the extremes of the measure: {n_middle} of {n} are in the middle half of "
                 f"its population ({len(population):,} texts), which chance would leave so empty with p = {p:.1g}"
             )
         return SelectionCheck("population", n, p, ALPHA_POPULATION, warning)
-    side = ceil(SIDE * n)
-    ordered = np.sort(measure)
+    side, ordered = ceil(SIDE * n), np.sort(measure)
     if n < LEAST or ordered[0] == ordered[-1]:
         return SelectionCheck(None, n)
     gaps = np.diff(ordered)[side - 1 : n - side] / (ordered[-1] - ordered[0])

@@ -50,8 +50,7 @@ class Condition:
 
 def read_condition(text: str) -> Condition:
     """Read `COLUMN=VALUE`, `COLUMN!=VALUE` or `COLUMN has VALUE`; raises InputError for anything else."""
-    match = _CONDITION.fullmatch(text.strip())
-    if not match:
+    if not (match := _CONDITION.fullmatch(text.strip())):
         raise InputError(
             f"`{text}` is not a condition; expected `COLUMN=VALUE`, `COLUMN!=VALUE`, or `COLUMN has VALUE` for a "
             "cell of several labels"
@@ -136,8 +135,7 @@ def stratify(groups: Ints, labels: Bools, shares: Sequence[Fraction], seed: int)
     n_groups, n_sides = int(groups.max()) + 1 if len(groups) else 0, len(shares)
     if n_groups < n_sides:
         raise InputError(f"{n_groups:,} groups cannot be split into {n_sides} sides; each needs one at least")
-    target_sizes = sizes_of(len(groups), shares)
-    if not target_sizes.all():
+    if not (target_sizes := sizes_of(len(groups), shares)).all():
         raise InputError(f"a share of {len(groups):,} lines is less than one line; give larger shares")
     rng = np.random.default_rng(seed)
     counts = np.zeros((n_groups, labels.shape[1] + 1), np.int64)
@@ -185,8 +183,7 @@ def _neediest(first: Floats, then: Floats, rng: np.random.Generator) -> int:
 
 def _improve_by_swaps(counts: Ints, targets: Floats, weights: Floats, side: Ints, rng: np.random.Generator) -> Ints:
     """Move or swap groups between sides, the best of all each time, until nothing lowers the weighted squares."""
-    side = side.copy()
-    kinds = np.unique(counts, axis=0, return_inverse=True)[1].ravel()
+    side, kinds = side.copy(), np.unique(counts, axis=0, return_inverse=True)[1].ravel()
     excess = np.array([counts[side == at].sum(axis=0) for at in range(len(targets))]) - targets
     pairs = [(side_a, side_b) for side_a in range(len(targets)) for side_b in range(side_a)]
     for _ in range(MOST_SWAPS):
@@ -235,8 +232,7 @@ def label_distance(counts: Ints, sizes: Ints) -> float | None:
     difference of two odds, lines with the label by lines without it, on the side and in the whole. Undefined where
     there is no label, a side is empty, or all lines of a side have a label.
     """
-    without = sizes[:, None] - counts
-    if not counts.size or not without.all():
+    if not counts.size or not (without := sizes[:, None] - counts).all():
         return None
     odds, whole = counts / without, counts.sum(axis=0) / without.sum(axis=0)
     return float(np.abs(odds - whole).mean())

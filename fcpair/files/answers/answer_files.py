@@ -118,8 +118,7 @@ class ImportedAnswers:
         self.said = {name: [*compress(cells, is_kept.tolist())] for name, cells in self.said.items()}
         if self.earlier is not None:
             later_row = self.earlier["later_row"].to_numpy(np.int64)
-            stays = is_kept[later_row]
-            numbers = np.cumsum(is_kept) - 1
+            stays, numbers = is_kept[later_row], np.cumsum(is_kept) - 1
             self.earlier = self.earlier[stays].assign(later_row=numbers[later_row[stays]])
 
     def checked_rows(self) -> pd.DataFrame:

@@ -86,6 +86,5 @@ def crowdcounter_json(texts: pd.DataFrame) -> str:
 def parscn_table(texts: pd.DataFrame) -> pd.DataFrame:
     """The layout of ParsCN's release: `Hate_Speech`, `Counter_Narrative`, `Counter_Type`, `Target_Group`."""
     renames = {"hs": "Hate_Speech", "cn": "Counter_Narrative", "types": "Counter_Type", "group": "Target_Group"}
-    with_group = texts if "group" in texts.columns else texts.assign(group="")
-    table = with_group[list(renames)].rename(columns=renames)
+    table = (texts if "group" in texts.columns else texts.assign(group=""))[list(renames)].rename(columns=renames)
     return table.assign(Counter_Type=table["Counter_Type"].str.replace("; ", ", "))

@@ -135,8 +135,7 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
             frame = read_table(path, list(renames), optional=["language"], kind=f".{format}", verbatim=True)
             if set(OWN_COLUMNS) <= set(frame.columns):
                 frame = read_table(path, list(renames), optional=["language"], kind=f".{format}")
-        clash = sorted((set(renames.values()) - set(renames)) & set(frame.columns))
-        if clash:
+        if clash := sorted((set(renames.values()) - set(renames)) & set(frame.columns)):
             raise InputError(f"{name_of(path)}: column `{clash[0]}` is not the one named; rename or drop it")
         return frame.rename(columns=renames)
     except InputError as error:
@@ -175,13 +174,11 @@ def _check_ids(frame: pd.DataFrame, sides: Iterable[str], *, unpaired: bool) -> 
         rows = frame[[LINE, f"{side}_id", f"{side}_digest"]].set_axis([LINE, "id", "digest"], axis="columns")
         rows["id"] = rows["id"].str.strip()
         rows = rows[(rows["id"] != "") & (frame[side].str.strip() != "")].drop_duplicates(["id", "digest"])
-        first_lines = rows.drop_duplicates("id").set_index("id")[LINE]
-        again = rows[rows.duplicated("id")]
+        first_lines, again = rows.drop_duplicates("id").set_index("id")[LINE], rows[rows.duplicated("id")]
         for line, id_ in zip(again[LINE].tolist(), again["id"], strict=True):
             message = f"{side}_id `{id_}` is the id of another text in line {first_lines[id_]}"
             findings.append(Finding(place_of(frame), line, message, f"{side}_id is the id of two texts"))
-        several = rows[rows["digest"].duplicated(keep=False)]
-        if not several.empty:
+        if not (several := rows[rows["digest"].duplicated(keep=False)]).empty:
             one, other = several[several["digest"] == several["digest"].iloc[0]].iloc[:2].itertuples()
             n = several["digest"].nunique()
             notes.append(
@@ -198,8 +195,7 @@ def _rows_in_language(path: Source, frame: pd.DataFrame, language: str, format: 
         lacking = f"{name_of(path)}: read as {format}, no column says which language a row is in"
         remedy = f"{name_it}omit `only_language` (--only-language)"
         raise InputError(join(filter(None, [lacking, remedy, _columns_hint(path, format)]), "; "))
-    rows = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
-    if rows.empty:
+    if (rows := frame[frame["language"].str.strip().str.lower() == language.strip().lower()]).empty:
         raise InputError.say(
             "%(file)s: no row in language `%(code)s`; found %(codes)s",
             file=name_of(path),

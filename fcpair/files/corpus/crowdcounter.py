@@ -116,5 +116,4 @@ def _missing_texts(fields: Mapping[str, Any], names: Iterable[str]) -> list[str]
 
 
 def _join_labels(labels: Any) -> str:
-    listed = labels if isinstance(labels, list) else [labels]
-    return ",".join(dict.fromkeys(filter(None, map(as_text, listed))))
+    return ",".join(dict.fromkeys(filter(None, map(as_text, labels if isinstance(labels, list) else [labels]))))

@@ -128,6 +128,5 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
             f"pair {pair} has more labels than FC-CONAN's {len(ANSWERS)} columns; use fcpair's own columns"
         )
     for k, column in enumerate(ANSWERS):
-        answers = shown[slot == k].set_index("cell_id")["code"]
-        table[column] = partition["cell_id"].map(answers).astype("Int64")
+        table[column] = partition["cell_id"].map(shown[slot == k].set_index("cell_id")["code"]).astype("Int64")
     return table

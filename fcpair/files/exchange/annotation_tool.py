@@ -197,9 +197,7 @@ def option_names(question: Question[Any]) -> list[str]:
     """The options of a question in a tool; `none` is one where there need be no label. Empty for a text."""
     if isinstance(question, Closed):
         return [choice.name for choice in question]
-    if isinstance(question, AnyOf):
-        return [*question.names, *([] if question.min else [NONE])]
-    return []
+    return [*question.names, *([] if question.min else [NONE])] if isinstance(question, AnyOf) else []
 
 
 def note_name(form: Form) -> str:

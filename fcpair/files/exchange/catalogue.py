@@ -79,8 +79,7 @@ class LabelStudio(AnnotationTool):
         findings: list[Finding] = []
         n_drafts, lacks = 0, dict[str, None]()
         for file in files:
-            is_table = PurePosixPath(file.place).suffix.lower() in (".csv", ".tsv")
-            if is_table:
+            if is_table := PurePosixPath(file.place).suffix.lower() in (".csv", ".tsv"):
                 table = parse_csv(file.text, file.place)
                 require_columns(file.place, table.header, [KEY])
                 rows = zip(table.lines, table.rows, strict=True)
@@ -147,8 +146,7 @@ def _read_task(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAns
                 hint = "is the configuration another one?"
                 raise InputError(f"`{name}` ({kind}) is not a question of this round; {hint}")
             words.setdefault(name, []).extend(map(as_text, result["value"][_PART_BY_TYPE[kind]]))
-        note = "\n".join(words.pop(note_name(form), ()))
-        is_skip = bool(annotation.get("was_cancelled"))
+        note, is_skip = "\n".join(words.pop(note_name(form), ())), bool(annotation.get("was_cancelled"))
         if words or note or is_skip:
             user = annotation.get("completed_by")
             yield _answer(file, record, data, annotation, user, {} if is_skip else words, note, is_skip=is_skip)
@@ -353,8 +351,7 @@ class Potato(JsonLinesTool):
         for name, question in form.questions:
             if of := labels.get(name):  # what was chosen are the names of the labels
                 words[name] = list(of) if option_names(question) else list(filter(None, map(as_text, of.values())))
-        note = as_text(labels.get(note_name(form), {}).get(BOX))
-        if not note and not any(words.values()):
+        if not (note := as_text(labels.get(note_name(form), {}).get(BOX))) and not any(words.values()):
             return None
         user, key = as_text(value.get("user_id")), as_text(value.get("instance_id"))
         return ToolAnswer(file.place, line, user, key, words, note)

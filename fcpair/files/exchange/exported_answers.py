@@ -153,8 +153,7 @@ def _submitted_value(question: Question[Any], chosen: Sequence[str]) -> object:
     if len(chosen) > 1:
         raise InputError(f"{len(chosen)} answers ({', '.join(f'`{one}`' for one in chosen)}); expected one")
     if isinstance(question, Closed):
-        codes = {choice.name: choice.code for choice in question}
-        if chosen[0] not in codes:
+        if chosen[0] not in (codes := {choice.name: choice.code for choice in question}):
             raise InputError(f"unknown answer `{chosen[0]}`; expected one of {', '.join(codes)}")
         return question.store(codes[chosen[0]])
     if chosen[0].strip().lower() == SKIP:

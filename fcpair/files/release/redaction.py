@@ -51,8 +51,7 @@ def escape_markdown(value: Any) -> Escaped:
     """Words as readers of Markdown see them as they are: nothing in them is HTML or a sign of Markdown."""
     if isinstance(value, Escaped):
         return value
-    text = _MARKDOWN.sub(r"\\\g<0>", _drop_unprinted(str(value)))
-    return Escaped(_LINE_START.sub(r"\g<0>\\", text))
+    return Escaped(_LINE_START.sub(r"\g<0>\\", _MARKDOWN.sub(r"\\\g<0>", _drop_unprinted(str(value)))))
 
 
 def escape_line(value: Any) -> Escaped:

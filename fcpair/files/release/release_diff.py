@@ -113,8 +113,7 @@ def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, A
     Pairs are the same where their texts are. Who answered can only be told where both have the same pseudonyms. Raises
     InputError where a table cannot be read, or neither release has a tier.
     """
-    grids = list(dict.fromkeys(grid for record in records for grid in record["rules"]))
-    if not grids:
+    if not (grids := list(dict.fromkeys(grid for record in records for grid in record["rules"]))):
         raise InputError(f"{before} and {after} have no tiers, so there are no pairs to compare")
     same_people = records[0]["pseudonyms"] == records[1]["pseudonyms"]
     changes: list[PairChange] = []
@@ -146,8 +145,7 @@ def _read_side(folder: Path, grid: str, record: Mapping[str, Any], *, same_peopl
 
 
 def _read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    path = folder / DATA / f"{name}.parquet"
-    if not path.is_file():
+    if not (path := folder / DATA / f"{name}.parquet").is_file():
         return []
     with translate_read_errors(path, expected="a table of a release"):
         records = pd.read_parquet(path).to_dict("records")

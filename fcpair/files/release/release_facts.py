@@ -140,8 +140,7 @@ def read_form(path: str | Path) -> ReleaseForm:
     """Read a release.toml, however much of it is filled in. Raises InputError: no such file, not TOML, or all together
     unknown keys, values of another kind, a licence that is neither an SPDX id nor a LicenseRef.
     """
-    path = Path(path)
-    if not path.exists():
+    if not (path := Path(path)).exists():
         raise InputError(f"{path}: there is no such file; `fcpair release --template > {path}` writes one to fill in")
     check_file(path)
     with translate_read_errors(path, expected="TOML"):
@@ -164,8 +163,7 @@ def read_form(path: str | Path) -> ReleaseForm:
 def _read_answer(key: str, value: Any) -> Any:
     if key not in _BY_PATH:
         raise InputError(f"unknown key `{key}`; {suggest_name(key, _BY_PATH)}")
-    kind = _BY_PATH[key].kind
-    if kind == "authors":
+    if (kind := _BY_PATH[key].kind) == "authors":
         return _read_authors(value)
     if kind in ("texts", "languages"):
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

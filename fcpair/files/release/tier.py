@@ -217,8 +217,7 @@ def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], optio
         hint = f"at --test-share {options.test_share}; change it, or the --seed"
         raise InputError(f"no {kind} fall on the {side} side {hint}")
     table = rows.set_axis(list(COLUMNS[kind]), axis="columns")
-    texts = COLUMNS[kind][: 2 if kind == "pairs" else 3]
-    table = table.assign(**{name: table[name].map(bodies) for name in texts})
+    table = table.assign(**{name: table[name].map(bodies) for name in COLUMNS[kind][: 2 if kind == "pairs" else 3]})
     counts = {"train": int((~is_test).sum()), "test": int(is_test.sum())}
     counts |= {"train_hs": rows["hs_id"][~is_test].nunique(), "test_hs": rows["hs_id"][is_test].nunique()}
     if kind != "pairs":

@@ -325,8 +325,7 @@ def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
     """Read BBQ's templates; no remarks. Raises InputError: no such file or columns, names that are to come of BBQ's
     vocabulary, which is another file, and all that `template_faults` finds, with line numbers.
     """
-    rows = _read_rows(path, COLUMNS)
-    if "Names" not in rows[0]:
+    if "Names" not in (rows := _read_rows(path, COLUMNS))[0]:
         raise InputError(
             f"{path}: no column `Names`; the names of these templates are in BBQ's vocabulary, so that they cannot be "
             "expanded"
@@ -371,8 +370,7 @@ def read_stereotyped(path: Path) -> Stereotyped:
     groups_by_template: dict[tuple[str, str], list[str]] = {}
     findings = []
     for row in _read_rows(path, (*_KEY, _STEREOTYPED)):
-        key = key_of(row["Category"], row["Q_id"].strip())
-        if not key[1]:
+        if not (key := key_of(row["Category"], row["Q_id"].strip()))[1]:
             continue
         groups = _parse_groups(row)
         first_groups = groups_by_template.setdefault(key, groups)

@@ -93,8 +93,7 @@ def read_lm_eval(paths: Sequence[Path]) -> Answers:
         samples = [
             (number, _parse_sample(text)) for number, text in enumerate(read_text(path).splitlines(), 1) if text.strip()
         ]
-        findings = [Finding(str(path), number, one) for number, one in samples if isinstance(one, str)]
-        reject(path, findings)
+        reject(path, [Finding(str(path), number, one) for number, one in samples if isinstance(one, str)])
         rows += [one for _, one in samples if isinstance(one, dict)]
         lines += [number for number, _ in samples]
     if not rows:

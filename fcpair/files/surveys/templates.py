@@ -67,8 +67,7 @@ def items_table(path: Path, seed: int) -> pd.DataFrame:
 
 def _read_own(path: Path) -> tuple[list[Template], list[str]]:
     if path.suffix != ".toml":
-        frame = read_table(path, [name for name in _REQUIRED if name != "slots"], verbatim=True)
-        if frame.empty:
+        if (frame := read_table(path, [name for name in _REQUIRED if name != "slots"], verbatim=True)).empty:
             raise InputError(f"{path}: no templates; expected a row for each")
         rows: list[dict[str, str]] = frame.to_dict("records")  # type: ignore[assignment]
         return _check_tables([(_as_toml(row), int(row[LINE])) for row in rows], str(path)), []

@@ -66,8 +66,7 @@ def replace_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
 
     Who may read it is for the umask to say, or its owner alone where it is `private`.
     """
-    path = Path(path)
-    if not path.parent.is_dir():
+    if not (path := Path(path)).parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}; make it first")
     if path.is_dir():
         raise InputError(f"{path}: is a folder; name a file")
@@ -112,8 +111,7 @@ def check_folder(folder: Path) -> tuple[str, int, tuple[str, ...]]:
     if place.is_symlink() or not place.is_file():
         return "", 0, (*faults, f"{SUMS} is missing, which lists the files")
     content = place.read_bytes()
-    listed = read_sums(content)
-    if _format_sums(listed) != content:
+    if _format_sums(listed := read_sums(content)) != content:
         faults.append(f"{SUMS} was changed: it is not as fcpair writes it")
     there = {path for path, kind in _entries(folder) if not kind} - {SUMS}
     faults += [f"{show_foreign(path)} is missing" for path in sorted(set(listed) - there)]

@@ -177,8 +177,7 @@ class _Reader:
             attributes, self._cell = self._cell, None
             is_covered = name == _CELLS[1] and f"{_OFFICE}value" not in attributes
             times = _read_count(attributes, f"{_TABLE}number-columns-repeated")
-            text = "" if is_covered else self._cell_text(attributes, "".join(self._parts), times)
-            if text:
+            if text := "" if is_covered else self._cell_text(attributes, "".join(self._parts), times):
                 self.extent.check_width(self._sheet, self._at + 1, len(self._row) + self._empty + times)
                 self._row += [""] * self._empty + [text] * times
             self._empty = 0 if text else self._empty + times
@@ -209,13 +208,9 @@ class _Reader:
         if kind in ("boolean", "time"):
             shown_or_value = attributes.get(f"{_OFFICE}{kind}-value", shown)
             return shown_or_value.upper() if kind == "boolean" else _format_time(shown_or_value) or shown
-        return self._number_text(value, shown)
-
-    def _number_text(self, value: str, shown: str) -> str:
-        if _INTEGER.fullmatch(value):
-            return shown if shown.isdecimal() and shown.lstrip("0") == value.lstrip("0") else value
+        is_shown = shown.isdecimal() and shown.lstrip("0") == value.lstrip("0")
         try:
-            return as_text(float(value))
+            return (shown if is_shown else value) if _INTEGER.fullmatch(value) else as_text(float(value))
         except ValueError:
             return self._leave_unread(TOO_LARGE)
 
@@ -225,8 +220,7 @@ class _Reader:
 
 
 def _format_time(text: str) -> str:
-    match = _TIME.fullmatch(text)
-    if not match:
+    if not (match := _TIME.fullmatch(text)):
         return ""
     hours, minutes, seconds, parts = match.groups()
     fraction = f".{parts}".rstrip("0") if parts else ""
@@ -267,8 +261,7 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
         raise InputError.say(
             "%(file)s: not a %(kind)s file that can be read (%(why)s)", file=str(path), kind=kind, why=why
         ) from None
-    sheets = {name: sheet for name, sheet in all_sheets.items() if sheet.rows}
-    if not sheets:
+    if not (sheets := {name: sheet for name, sheet in all_sheets.items() if sheet.rows}):
         raise InputError.say(
             "%(file)s: the file is empty; expected a row of column names and one row below it for each row",
             file=str(path),
@@ -285,12 +278,9 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
     others = ", ".join(f"`{other}`" for other in sheets if other not in (name, GUIDELINES))
     if others and sheet_name is None:
         warn_of_table(f"{path}: sheet `{name}` was read, and not {others}; --sheet-name chooses another")
-    return _as_raw_table(f"{path}, sheet `{name}`", sheets[name])
-
-
-def _as_raw_table(place: str, sheet: Sheet) -> RawTable:
     from openpyxl.utils import get_column_letter
 
+    place, sheet = f"{path}, sheet `{name}`", sheets[name]
     unread = [(row, f"cell {get_column_letter(at)}{row} {why}", why) for row, at, why in sheet.unread]
     reject(place, [Finding(place, *problem) for problem in unread])
     if sheet.not_text.keys() - {WHOLE_NUMBERS}:  # which are read as they are shown, and stand in sheets of ours
@@ -340,8 +330,7 @@ def _read_excel(path: Path) -> dict[str, Sheet]:
 
 
 def _cell_text(cell: Any, formula: tuple[Any, ...], sheet: Sheet) -> str:
-    value = cell.value
-    if value is None:
+    if (value := cell.value) is None:
         if formula and formula[0].data_type == "f" and cell.data_type != "str":  # which is an empty text
             sheet.unread.append((cell.row, cell.column, NO_VALUE))
         return ""

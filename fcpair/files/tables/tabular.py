@@ -85,8 +85,7 @@ def read_table(
     frame it is the number of the row. `place_of` tells what findings call the file. Raises InputError: no file, not
     UTF-8, no rows, a row of another width, a missing column, a column named `line`.
     """
-    path = read_path("path", path)
-    if isinstance(path, InMemory):
+    if isinstance((path := read_path("path", path)), InMemory):
         if sheet_name:
             raise InputError(f"a frame has no sheet `{sheet_name}`; omit its name")
         raw, kind = _read_frame(pd.DataFrame(path.rows)), FRAME
@@ -99,8 +98,7 @@ def read_table(
             raw = READERS[kind](path, columns)
     check_width(raw.place, len(raw.header))
     check_texts(raw)
-    is_guarded = not verbatim and kind not in (".jsonl", ".parquet", FRAME)
-    if is_guarded:
+    if is_guarded := not verbatim and kind not in (".jsonl", ".parquet", FRAME):
         raw = replace(raw, header=[unguard(name) for name in raw.header])
     raw = leave_out_nameless(raw, {fold_name(name) for name in (*columns, *optional, *blank)})
     header = _match_names(raw, (*columns, *optional, *blank), headings)

@@ -93,6 +93,8 @@ class Forest:
 
 def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN) -> Figure:
     """The figure itself, to be drawn in the settings that `fcpair.report.figures.save` makes."""
+    from matplotlib.lines import Line2D
+
     marks_by_row: dict[str, list[Mark]] = {}
     for mark in forest.marks:
         marks_by_row.setdefault(mark.row, []).append(mark)
@@ -100,7 +102,13 @@ def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN
     rows = bands[-1].top + bands[-1].height + GAP
     sentences = forest.all_notes if sheet.has_caption else forest.warnings
     notes = layout.note_lines([make_printable(sentence) for sentence in sentences], sheet)
-    marks = layout.wrap_legend(_legend(forest, inks), sheet)
+    entries: dict[str, Artist] = {  # what each mark means, for those that the figure has
+        make_printable(name): Line2D([], [], **_mark_style(at, inks))
+        for at, name in enumerate(filter(None, forest.series))
+    }
+    if any(mark.low is not None for mark in forest.marks):
+        entries["95 % interval"] = Line2D([], [], **layout.whisker_style(inks.ink))
+    marks = layout.wrap_legend(entries, sheet)
     names, length, n = list(marks), math.ceil(len(marks) / sheet.legend_columns), sheet.legend_columns
     columns = ([(name, marks[name]) for name in names[at * length : (at + 1) * length]] for at in range(n))
     legends = [Legend(dict(column), at * sheet.width / n or MARGIN) for at, column in enumerate(columns) if column]
@@ -149,18 +157,6 @@ def _mark_style(at: int, inks: Inks) -> dict[str, Any]:
         "zorder": 4,
         "clip_on": False,
     }
-
-
-def _legend(forest: Forest, inks: Inks) -> dict[str, Artist]:
-    from matplotlib.lines import Line2D
-
-    series = [name for name in forest.series if name]
-    marks: dict[str, Artist] = {
-        make_printable(name): Line2D([], [], **_mark_style(at, inks)) for at, name in enumerate(series)
-    }
-    if any(mark.low is not None for mark in forest.marks):
-        marks["95 % interval"] = Line2D([], [], **layout.whisker_style(inks.ink))
-    return marks
 
 
 SLOT_PX = 20  # of one mark

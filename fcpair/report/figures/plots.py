@@ -210,8 +210,7 @@ FIGURES: Mapping[str, Callable[[Any], Sequence[PaperFigure | Forest]]] = {
 def plot(result: Any, title: str | None = None) -> Figure:
     """The figure of this title, or the first; raises InputError where the result has none of that title."""
     figures = {figure.title: figure for figure in FIGURES[type(result).__name__](result)}
-    name = next(iter(figures), "") if title is None else title
-    if name not in figures:
+    if (name := next(iter(figures), "") if title is None else title) not in figures:
         raise InputError(f"there is no figure `{name}`; {suggest_name(name, figures, 'there is %(names)s')}")
     with figure_settings():
         return figures[name].draw(PaperStyle().sheet)

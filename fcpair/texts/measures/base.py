@@ -44,8 +44,7 @@ class TextTable:
         if isinstance(references, str):
             raise InputError("references is a string; expected a list of references for each text")
         if references is not None:
-            listed = list(references)
-            if len(listed) != len(self.texts):
+            if len(listed := list(references)) != len(self.texts):
                 counts = f"{len(listed):,} entries for {len(self.texts):,} texts"
                 raise InputError(f"references has {counts}; expected one list for each")
             for at, of in enumerate(listed):

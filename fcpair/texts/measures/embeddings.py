@@ -223,8 +223,7 @@ class Perplexity(Measure):
     def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """1 or more for a set, each token with the same weight."""
         losses, why = self._token_losses(table), self._undefined_reasons(table)
-        left_out = count_reasons([why[row] for row in rows])
-        n_tokens = int(losses.n_tokens[rows].sum())
+        left_out, n_tokens = count_reasons([why[row] for row in rows]), int(losses.n_tokens[rows].sum())
         if not n_tokens:
             return SetFigure(None, 0, left_out=left_out, undefined="no token of any text is predicted")
         figure = exp(float(losses.losses[rows].sum()) / n_tokens)

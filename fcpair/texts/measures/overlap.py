@@ -260,8 +260,7 @@ def open_wordnet(folder: Path) -> Any:
         def map_wn(self, version: str = "wordnet") -> None:
             """Nothing: other languages are not asked for."""
 
-    path = str(folder.resolve())
-    if path not in nltk.data.path:
+    if (path := str(folder.resolve())) not in nltk.data.path:
         nltk.data.path.append(path)
     try:
         with catch_warnings(action="ignore"):  # that there are no other languages

@@ -256,8 +256,7 @@ class SelfBleu(BoundedMeasure):
     def score_each(self, table: TextTable) -> Values:
         """From 0 to 1 for each text; undefined where no other text has a token."""
         tokens = [split_tokens(text, self.tokens, self.case) for text in table.texts]
-        n_with_tokens = sum(map(bool, tokens))
-        alone = "no other text has a token"
+        n_with_tokens, alone = sum(map(bool, tokens)), "no other text has a token"
         why = [(alone if n_with_tokens < 2 else "") if of_text else NO_TOKEN for of_text in tokens]
         return fill_defined(why, self._scores([of_text for of_text in tokens if of_text]) if n_with_tokens > 1 else [])
 
@@ -268,8 +267,7 @@ class SelfBleu(BoundedMeasure):
         return super().set_figure(TextTable([table.texts[row] for row in rows]), np.arange(len(rows)))
 
     def _scores(self, tokens: Sequence[list[str]]) -> Floats:
-        lengths = np.array([len(of_text) for of_text in tokens])
-        logs = np.zeros(len(tokens))
+        lengths, logs = np.array([len(of_text) for of_text in tokens]), np.zeros(len(tokens))
         for n in range(1, self.n + 1):
             # the n-grams of each text that are in another one, each at most as often as there, and all that it has
             counts = [Counter(ngrams(of_text, n)) for of_text in tokens]
@@ -327,8 +325,7 @@ class Novelty(Measure):
             other_texts = read_table(self.against, [self.column], verbatim=True)[self.column].tolist()
         sides = (table.texts, other_texts)
         texts, all_others = ([frozenset(split_tokens(of, self.tokens, self.case)) for of in side] for side in sides)
-        others = [other for other in dict.fromkeys(all_others) if other]
-        if not others:
+        if not (others := [other for other in dict.fromkeys(all_others) if other]):
             return self.undefined_everywhere(table, "no text of the set has a token")
         why = ["" if token_set else NO_TOKEN for token_set in texts]
         return fill_defined(why, 1 - _max_similarity([token_set for token_set in texts if token_set], others))
@@ -455,8 +452,7 @@ def _base_forms(word: str) -> set[str]:
     """A word, and what it could be a regular form of."""
     forms = {word}
     for ending in _ENDINGS:
-        stem = word.removesuffix(ending)
-        if stem in (word, ""):
+        if (stem := word.removesuffix(ending)) in (word, ""):
             continue
         forms |= {stem, f"{stem}e"}
         if stem[-1] == "i":
