@@ -159,10 +159,9 @@ def _dependent_fields(cls: type) -> dict[str, Field[Any]]:
 def field_readers(cls: type) -> tuple[tuple[str, Reader], ...]:
     """Of each field of a class its name, and what checks its value and returns it as it is kept."""
     hints = get_type_hints(cls)
-    readers = {item.name: (_reader_of(hints[item.name]), item.metadata.get("bounds")) for item in fields(cls)}
     return tuple(
-        (name, functools.partial(_read_within, bounds, read) if bounds else read)
-        for name, (read, bounds) in readers.items()
+        (item.name, functools.partial(_read_field, hints[item.name], item.metadata.get("bounds")))
+        for item in fields(cls)
     )
 
 
@@ -201,56 +200,45 @@ def short_repr(value: Any) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
-def _read_within(bounds: Bounds, read: Reader, name: str, value: Any) -> Any:
+def _read_field(hint: Any, bounds: Bounds | None, name: str, value: Any) -> Any:
     try:
-        checked_value = read(name, value)
+        checked_value = _read(hint, name, value)
     except InputError:
-        if isinstance(value, Integral) and int(value) in bounds:  # so it is another rule that it breaks
+        if bounds is None or (isinstance(value, Integral) and int(value) in bounds):  # it breaks another rule then
             raise
         raise invalid_value(name, value, str(bounds)) from None
-    if checked_value is not None and checked_value not in bounds:
+    if bounds is not None and checked_value is not None and checked_value not in bounds:
         raise invalid_value(name, value, str(bounds))
     return checked_value
 
 
-def _reader_of(hint: Any) -> Reader:
+def _read(hint: Any, name: str, value: Any) -> Any:
+    """A value as a field of this type keeps it; raises InputError where it is none."""
     origin, args = get_origin(hint), get_args(hint)
-    if origin in {Union, types.UnionType}:
-        kinds = [argument for argument in args if argument is not type(None)]
-        return functools.partial(_read_either, _reader_of(kinds[-1]), str in kinds, len(kinds) < len(args))
+    if origin in {Union, types.UnionType}:  # with None, or a text in place of several
+        *_, kind = (argument for argument in args if argument is not type(None))
+        others = [other for other in (str, type(None)) if other in args and isinstance(value, other)]
+        return _read(next(iter(others), kind), name, value)
     if origin is Literal:
-        return functools.partial(_read_choice, args)
+        if not isinstance(value, str) or value not in args:
+            raise invalid_value(name, value, say(ONE_OF_NAMES, names=[kind or say("an empty text") for kind in args]))
+        return str(value)
     if origin is tuple:
-        return functools.partial(_read_tuple, _reader_of(args[0]))
+        items = [value] if _is_frame(value) else value  # it is one table, and not the names of its columns
+        if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping | Set):
+            raise invalid_value(name, value, say("a list"))
+        return tuple(_read(args[0], name, item) for item in items)
     if origin is not None and issubclass(origin, Mapping):
-        return functools.partial(_read_table, _reader_of(args[0]), _reader_of(args[1]))
-    if is_dataclass(hint):
-        return functools.partial(_read_instance, cast(type, hint))
-    return _PLAIN_READERS[hint]
+        return _read_table(*args, name, value)
+    if hint is bool or is_dataclass(hint):
+        if not isinstance(value, hint):
+            expected = say("True or False") if hint is bool else f"{hint.__name__}(...) of {hint.__module__}"
+            raise invalid_value(name, value, expected)
+        return value
+    return _PLAIN_READERS[hint](name, value)
 
 
-def _read_either(read: Reader, may_be_text: bool, may_be_none: bool, name: str, value: Any) -> Any:
-    """Read a value that may be None, or a text in place of several."""
-    if value is None and may_be_none:
-        return None
-    return _read_text(name, value) if isinstance(value, str) and may_be_text else read(name, value)
-
-
-def _read_choice(allowed: tuple[str, ...], name: str, value: Any) -> str:
-    if not isinstance(value, str) or value not in allowed:
-        raise invalid_value(name, value, say(ONE_OF_NAMES, names=[kind or say("an empty text") for kind in allowed]))
-    return str(value)
-
-
-def _read_tuple(read: Reader, name: str, value: Any) -> tuple[Any, ...]:
-    if _is_frame(value):
-        value = [value]  # it is one table, and not the names of its columns
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping | Set):
-        raise invalid_value(name, value, say("a list"))
-    return tuple(read(name, one) for one in value)
-
-
-def _read_table(read_key: Reader, read: Reader, name: str, value: Any) -> dict[Any, Any]:
+def _read_table(key_hint: Any, hint: Any, name: str, value: Any) -> dict[Any, Any]:
     if not isinstance(value, Mapping):
         if value in ((), []):
             return {}
@@ -258,20 +246,12 @@ def _read_table(read_key: Reader, read: Reader, name: str, value: Any) -> dict[A
     table = {}
     for key, item in value.items():
         # A number may be written in digits, as in the settings of a study.
-        is_written = read_key is _read_int and isinstance(key, str) and key.isdecimal() and len(key) < len(str(LARGEST))
-        plain_key = int(key) if is_written else read_key(f"a key of {name}", key)
-        table[plain_key] = read(f"{name} of {short_repr(key)}", item)
+        is_written = key_hint is int and isinstance(key, str) and key.isdecimal() and len(key) < len(str(LARGEST))
+        plain_key = int(key) if is_written else _read(key_hint, f"a key of {name}", key)
+        table[plain_key] = _read(hint, f"{name} of {short_repr(key)}", item)
     if len(table) < len(value):
         raise invalid_value(name, value, say("each key once"))
     return table
-
-
-def _read_instance(cls: type, name: str, value: Any) -> Any:
-    if not isinstance(value, cls):
-        raise invalid_value(
-            name, value, say("True or False") if cls is bool else f"{cls.__name__}(...) of {cls.__module__}"
-        )
-    return value
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -335,7 +315,7 @@ def _is_frame(value: Any) -> bool:
 
 _PLAIN_READERS: dict[Any, Reader] = {
     Any: lambda _name, value: value,  # which the class checks itself
-    bool: functools.partial(_read_instance, bool),
+    type(None): lambda _name, value: value,
     int: _read_int,
     float: _read_float,
     str: _read_text,

@@ -18,8 +18,7 @@ from fcpair.values import is_blank
 
 NOUNS = ("pair", "statement", "text", "reply", "item", "question", "case")
 READERS = tuple(role.value for role in (*WORKERS, Role.ADJUDICATOR))
-LONGEST_WORDING = 1_000
-DEFAULT_LANGUAGE = "en"
+LONGEST_WORDING, DEFAULT_LANGUAGE = 1_000, "en"
 PAGE_LANGUAGES = ("en", "it", "fr", "es", "de", "fa", "ar")  # those in which the pages of people who answer are written
 _PARTS = ("text", "help")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")

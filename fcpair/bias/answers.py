@@ -18,8 +18,7 @@ from fcpair.errors import Finding, reject
 from fcpair.lazy import pd
 from fcpair.stages.answers.replies import TOLERANCE, read_choice
 
-UNREADABLE = -1
-TIED = -2
+UNREADABLE, TIED = -1, -2
 LETTERS = ("A", "B", "C")
 OPTIONS = tuple(f"option_{at}" for at in range(len(LETTERS)))
 NUMBER_COLUMNS = ("label", "target", "unknown")
@@ -214,8 +213,7 @@ def _one_hot(at: Ints) -> Bools:
 
 
 FIRST_NAME = 26  # the first `question_index` whose items have names of people for groups
-NAMES = "(names)"
-TRANS = "trans"
+NAMES, TRANS = "(names)", "trans"
 AGE, DISABILITY, NATIONALITY = "age", "disabilitystatus", "nationality"  # as `key_of_category` has them
 _RECODED = {
     **dict.fromkeys(("man", "men", "boy"), "m"),

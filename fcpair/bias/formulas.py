@@ -20,11 +20,8 @@ from fcpair.stages.stats.rating_counts import ratio
 Counts = Mapping[str, Floats]
 
 CONTEXTS = {"ambiguous": True, "disambiguated": False}
-BBQ = "10.18653/v1/2022.findings-acl.165"
-KOBBQ = "10.1162/tacl_a_00661"
-CBBQ = "arXiv:2306.16244"
-PBBQ = "PBBQ, equations 1 to 4"
-WEIGHED = "weighed"
+BBQ, KOBBQ = "10.18653/v1/2022.findings-acl.165", "10.1162/tacl_a_00661"
+CBBQ, PBBQ, WEIGHED = "arXiv:2306.16244", "PBBQ, equations 1 to 4", "weighed"
 
 NO_ITEMS = "no answer to an item with such a context counts"
 NO_DEFINITE = "no answer names a group"

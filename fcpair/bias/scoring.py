@@ -160,8 +160,7 @@ def _mean_divergences(divergences: Sequence[StatementDivergence]) -> Iterator[Di
             yield Divergence(category, n, mean, by_chance)
 
 
-LEAST_TEMPLATES = 5
-METHOD = "jackknife over templates"
+LEAST_TEMPLATES, METHOD = 5, "jackknife over templates"
 MEAN, MEAN_ABSOLUTE = "(mean over categories)", "(mean of absolute values)"
 
 

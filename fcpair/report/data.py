@@ -58,11 +58,6 @@ class GridMap:
         """Numbers of rows and of columns."""
         return self.of or self.place.shape
 
-    @property
-    def n_unlisted(self) -> int:
-        """Number of cells that are not listed here."""
-        return self.shape[0] * self.shape[1] - self.place.size
-
 
 @dataclass(frozen=True)
 class TierFigures:

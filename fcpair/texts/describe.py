@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
@@ -285,15 +285,24 @@ def describe(
         labels_of_texts = [of for of, has in zip(label_column.of, table.has_text, strict=True) if has]
         names = label_column.names or sorted({label for of in labels_of_texts for label in of})
         prefix = f"{label_column.column}: " if len(labels) > 1 else ""
-        _count_labels(table, labels_of_texts, names, prefix)
+        n_texts, in_pairs = len(labels_of_texts), (combinations(sorted(of), 2) for of in labels_of_texts)
+        table.add(f"{prefix}texts with several labels", sum(len(of) > 1 for of in labels_of_texts), n_texts)
+        table.add(f"{prefix}texts without a label", sum(not of for of in labels_of_texts), n_texts)
+        for name in names:
+            lengths = table.n_words[np.array([name in of for of in labels_of_texts], np.bool_)]
+            _add_counted(table, len(lengths), n_texts, "label", f"{prefix}{name}")
+            _add_lengths(table, "words", lengths, "label", f"{prefix}{name}")
+        pairs = Counter(pair for of_text in in_pairs for pair in of_text)
+        for pair, n_both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
+            table.add(TEXTS, n_both, n_texts, "labels", prefix + " + ".join(pair))
         if groups is not None:
             groups_of_texts = [of for of, has in zip(groups, table.has_text, strict=True) if has]
             n_group = Counter(group for own in groups_of_texts for group in own)
             both = zip(labels_of_texts, groups_of_texts, strict=True)
-            n_both = Counter((label, group) for own, of in both for label in set(own) for group in of)
+            n_of = Counter((label, group) for own, of in both for label in set(own) for group in of)
             for group, n in sorted(n_group.items(), key=lambda item: (-item[1], item[0])):  # the largest first
                 for label in names:
-                    _add_counted(table, n_both[label, group], n, "label by group", f"{prefix}{label} x {group}")
+                    _add_counted(table, n_of[label, group], n, "label by group", f"{prefix}{label} x {group}")
         if n_keywords:
             listed = find_keywords(list(table.texts[columns.text]), labels_of_texts, names, n_keywords)
             all_keywords += [replace(keywords, label=f"{prefix}{keywords.label}") for keywords in listed]
@@ -359,19 +368,6 @@ def _add_lengths(
     no_sd = "" if n > 1 else why or "only one text"
     table.figures.append(DescribedFigure(f"mean {what}", per, of, mean(counts), n, why, over, len(means)))
     table.figures.append(DescribedFigure(f"sd {what}", per, of, standard_deviation(counts), n, no_sd))
-
-
-def _count_labels(table: _TextTable, labels: Sequence[Sequence[str]], names: Iterable[str], prefix: str) -> None:
-    n = len(labels)
-    pairs = Counter(pair for text_labels in labels for pair in combinations(sorted(text_labels), 2))
-    table.add(f"{prefix}texts with several labels", sum(len(text_labels) > 1 for text_labels in labels), n)
-    table.add(f"{prefix}texts without a label", sum(not text_labels for text_labels in labels), n)
-    for name in names:
-        lengths = table.n_words[np.array([name in text_labels for text_labels in labels], np.bool_)]
-        _add_counted(table, len(lengths), n, "label", f"{prefix}{name}")
-        _add_lengths(table, "words", lengths, "label", f"{prefix}{name}")
-    for pair, n_both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
-        table.add(TEXTS, n_both, n, "labels", prefix + " + ".join(pair))
 
 
 def _add_counted(table: _TextTable, part: int, whole: int, per: Per, of: str) -> None:

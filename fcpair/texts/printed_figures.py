@@ -123,10 +123,7 @@ def _figures_about(figure: str, of: str, description: Description) -> list[Descr
 
 def check_printed(printed: Sequence[PrintedFigure], description: Description) -> list[PrintedCheck]:
     """Hold each printed figure against what the table has; see `PrintedCheck`."""
-    return [
-        _check_figure(figure, next(iter(_figures_about(figure.figure, figure.of, description)), None))
-        for figure in printed
-    ]
+    return [_check_figure(of, next(iter(_figures_about(of.figure, of.of, description)), None)) for of in printed]
 
 
 def _check_figure(printed: PrintedFigure, described: DescribedFigure | None) -> PrintedCheck:

@@ -5,7 +5,7 @@ measure of the texts, Pearson's and Spearman's, for new texts and raters.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
@@ -161,11 +161,6 @@ class RatedTexts:
     kind: tuple[str, ...]
     raters: tuple[str, ...]
 
-    @property
-    def rated_texts(self) -> RatedTexts:
-        """Only the texts that somebody rated."""
-        return self.select(np.asarray((~np.isnan(self.ratings)).any(axis=1)))
-
     def select(self, mask: Bools) -> RatedTexts:
         """Only these texts, and the raters who rated one of them."""
         ratings = self.ratings[mask]
@@ -245,8 +240,7 @@ def read_population(
     return {None: values[has_value], **{group: values[rows] for group, rows in is_of.items() if rows.any()}}
 
 
-LEAST_TEXTS = 3
-FEW_RATERS = 4
+LEAST_TEXTS, FEW_RATERS = 3, 4
 DECIMALS = 9  # to which mean ratings, of 0 to 1, have the same rank
 NO_VARIANCE = 1e-12
 
@@ -292,7 +286,7 @@ def correlate(
     results = []
     for of in groups:
         selected = texts if of is None else texts.select(np.array(texts.kind) == of)
-        rated = selected.rated_texts
+        rated = selected.select(np.asarray((~np.isnan(selected.ratings)).any(axis=1)))
         order = own_order(rated.measure, *np.nan_to_num(rated.ratings, nan=-np.inf).T)
         rated = replace(rated, measure=rated.measure[order], ratings=rated.ratings[order])
         more = selected.measure if len(selected.measure) > len(rated.measure) else None
@@ -325,7 +319,12 @@ def _compute_figures(rated: RatedTexts, draws: int, seed: int) -> tuple[Figure, 
     many = "as many raters a text" if np.isnan(rated.ratings).any() else f"{n_raters:,} raters"
     scope = f"it is for the mean of {many}, not of all possible raters, whose mean correlates more"
     scope = scope if n_raters > 1 else "it is for the ratings of this rater only"
-    drawn = list(_draw_means(ratings, draws, seed))
+    rng, drawn = np.random.default_rng(seed), list[tuple[Floats, Floats]]()  # means, and how often each text counts
+    for n_draws in block_sizes(draws, n):
+        times = _draw_counts(rng, n_draws, n)
+        of_raters = _draw_counts(rng, n_draws, n_raters) if n_raters > 1 else np.ones((n_draws, 1))
+        draw_mean, is_rated = _mean_ratings(ratings, of_raters)
+        drawn.append((draw_mean, times * is_rated))
     figures = []
     for name, coefficient in COEFFICIENTS.items():
         figure = Figure(name, float(coefficient(x, mean, counts_once)[0]), n)
@@ -351,16 +350,6 @@ def _mean_ratings(ratings: Floats, times: Floats) -> tuple[Floats, Bools]:
     is_rated = ~np.isnan(ratings)
     total, n = times @ np.where(is_rated, ratings, 0.0).T, times @ is_rated.T.astype(np.float64)
     return ratio(total, n, 0.0), n > 0
-
-
-def _draw_means(ratings: Floats, draws: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
-    """The mean ratings of each draw, and how many times each text counts, (n_draws, n_texts)."""
-    rng = np.random.default_rng(seed)
-    n_texts, n_raters = ratings.shape
-    for n in block_sizes(draws, n_texts):
-        texts = _draw_counts(rng, n, n_texts)
-        mean, is_rated = _mean_ratings(ratings, _draw_counts(rng, n, n_raters) if n_raters > 1 else np.ones((n, 1)))
-        yield mean, texts * is_rated
 
 
 def _draw_counts(rng: np.random.Generator, n_draws: int, n: int) -> Floats:

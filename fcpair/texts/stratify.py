@@ -84,8 +84,7 @@ def sample_rows(frame: pd.DataFrame, n: int, seed: int, place: str) -> pd.DataFr
 
 
 SIZE_WEIGHT = 1e4  # sizes come before labels
-LEAST_GAIN = 1e-9
-MOST_SWAPS = 2000
+LEAST_GAIN, MOST_SWAPS = 1e-9, 2000
 MOST_OFFERS = 1500  # kinds of groups of a side that are looked at for a swap; of more, so many are drawn
 
 

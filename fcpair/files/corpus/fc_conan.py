@@ -26,8 +26,7 @@ ANSWERS = tuple(
 SIMULATED = "simulated"  # a column of ours, in files that rest on simulated people
 COLUMNS = (INDEX, HS_TEXT, CN_TEXT, FINAL, VALID, *HS_METADATA, *CN_METADATA, *ANSWERS)
 ANNOTATORS = ("annotator-1", "annotator-2", "annotator-3")
-ANONYMOUS = "anonymous"
-VALIDATOR = "validator"
+ANONYMOUS, VALIDATOR = "anonymous", "validator"
 
 
 class PublishedPartition(NamedTuple):

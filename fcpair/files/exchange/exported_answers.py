@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -68,7 +68,14 @@ def collect_exported(
     if not export.answers and not export.findings:
         drafts = f", only {export.n_drafts:,} drafts that nobody has submitted" if export.n_drafts else ""
         raise InputError(f"{path}: there is no answer in it{drafts}")
-    findings = [*export.findings, *_find_second_names(export.answers, users or {})]
+    findings, first_users, seen = list(export.findings), dict[str, str](), set[str]()
+    for answer in export.answers:  # a user may be somebody that another user of the same export is already
+        person = (users or {}).get(_user_key(answer.user), answer.user)
+        if answer.user not in {first := first_users.setdefault(person, answer.user), *seen}:
+            clause = "one person answers under one name; import what each has answered on its own"
+            message = f"`{first}` and `{answer.user}` are both {person}; {clause}"
+            findings.append(Finding(answer.file, answer.line, message))
+            seen.add(answer.user)
     n_by_line = Counter((answer.file, answer.line) for answer in export.answers)
     rows = []
     for answer in export.answers:
@@ -159,19 +166,6 @@ def _submitted_value(question: Question[Any], chosen: Sequence[str]) -> object:
     if chosen[0].strip().lower() == SKIP:
         raise InputError(f"`{SKIP}` says that there is no answer; expected a text")
     return chosen[0]
-
-
-def _find_second_names(answers: Sequence[ToolAnswer], users: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield a finding for each user who is somebody that another user of the same export is already."""
-    user_by_person: dict[str, str] = {}
-    seen: set[str] = set()
-    for answer in answers:
-        person = users.get(_user_key(answer.user), answer.user)
-        first = user_by_person.setdefault(person, answer.user)
-        if answer.user not in {first, *seen}:
-            clause = "one person answers under one name; import what each has answered on its own"
-            yield Finding(answer.file, answer.line, f"`{first}` and `{answer.user}` are both {person}; {clause}")
-            seen.add(answer.user)
 
 
 def _split_repeats(rows: Sequence[Row], unit: str, findings: list[Finding]) -> list[list[Row]]:

@@ -130,20 +130,21 @@ def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> st
 
 def synthetic_note(facts: ReleaseFacts) -> str:
     """Say how many answers are made up or by models; empty where none are."""
-    kinds = ((facts.n_simulated, "made up by simulated people"), (facts.n_generated, "given by language models"))
-    total = sum(facts.origins.values())
-    return " and ".join(f"{n:,} of {total:,} answers were {kind}" for n, kind in kinds if n)
+    kinds = {"simulated": "made up by simulated people", "generated": "given by language models"}
+    counts, total = [(facts.origins.get(of, 0), kind) for of, kind in kinds.items()], sum(facts.origins.values())
+    return " and ".join(f"{n:,} of {total:,} answers were {kind}" for n, kind in counts if n)
 
 
 def _rai(facts: ReleaseFacts) -> dict[str, Any]:
     people = ", ".join(f"{n:,} {role}{'s' * (n != 1)}" for role, n in facts.people.items())
     texts = facts.form["rai.synthetic_texts"]
     synthetic = [*filter(None, (synthetic_note(facts), f"Texts by machines: {texts}" if texts else ""))]
-    is_by_people = sum(facts.origins.values()) > facts.n_simulated + facts.n_generated
+    n_made_up = facts.origins.get("simulated", 0) + facts.origins.get("generated", 0)
+    is_by_people = sum(facts.origins.values()) > n_made_up
     collection_types = {  # in the words that the specification recommends
         "Surveys": is_by_people and facts.people.get("respondent"),
         "Manual Human Curator": is_by_people and facts.people.keys() - {"respondent", "lead"},
-        "Software Collection": facts.n_simulated or facts.n_generated,
+        "Software Collection": n_made_up,
     }
     derived = [*facts.form["rai.was_derived_from"], *facts.sources]
     return {

@@ -118,30 +118,24 @@ def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, A
     same_people = records[0]["pseudonyms"] == records[1]["pseudonyms"]
     changes: list[PairChange] = []
     for grid in grids:
-        sides = [
-            _read_side(folder, grid, record, same_people=same_people)
-            for folder, record in zip((before, after), records, strict=True)
-        ]
+        prefix, sides = "" if grid == "main" else f"{grid}-", []
+        for folder, record in zip((before, after), records, strict=True):
+            n_same: Counter[tuple[str, str]] = Counter()
+            pairs = {}
+            for row in _read_rows(folder, f"{prefix}pairs"):  # of pairs with the same texts the first, the second, ...
+                texts = (row[KEY[0]], row[KEY[1]])
+                pairs[(*texts, n_same[texts])] = row
+                n_same[texts] += 1
+            evidence: dict[str, dict[int, _Said]] = {table: {} for table in _EVIDENCE}
+            for table, (_, who, answer) in _EVIDENCE.items():
+                for row in _read_rows(folder, f"{prefix}{table}"):
+                    of_pair = evidence[table].setdefault(int(row["pair"]), {})
+                    words = f"{row[answer]} by {row['by'] or row['rule']}" if table == "decisions" else row[answer]
+                    key = tuple(row[name] for name in who) if same_people else ()
+                    of_pair[key] = ", ".join(sorted([*of_pair[key].split(", "), words])) if key in of_pair else words
+            sides.append(_Side(pairs, evidence, record["rules"].get(grid, {})))
         changes += sorted(_changes(grid, *sides), key=lambda change: (change.pair, change.change))
     return ReleaseChanges(changes)
-
-
-def _read_side(folder: Path, grid: str, record: Mapping[str, Any], *, same_people: bool) -> _Side:
-    prefix = "" if grid == "main" else f"{grid}-"
-    n_same: Counter[tuple[str, str]] = Counter()
-    pairs = {}
-    for row in _read_rows(folder, f"{prefix}pairs"):  # of pairs with the same texts the first, the second, ...
-        texts = (row[KEY[0]], row[KEY[1]])
-        pairs[(*texts, n_same[texts])] = row
-        n_same[texts] += 1
-    evidence: dict[str, dict[int, _Said]] = {table: {} for table in _EVIDENCE}
-    for table, (_, who, answer) in _EVIDENCE.items():
-        for row in _read_rows(folder, f"{prefix}{table}"):
-            of_pair = evidence[table].setdefault(int(row["pair"]), {})
-            words = f"{row[answer]} by {row['by'] or row['rule']}" if table == "decisions" else row[answer]
-            key = tuple(row[name] for name in who) if same_people else ()
-            of_pair[key] = ", ".join(sorted([*of_pair[key].split(", "), words])) if key in of_pair else words
-    return _Side(pairs, evidence, record["rules"].get(grid, {}))
 
 
 def _read_rows(folder: Path, name: str) -> list[dict[str, Any]]:

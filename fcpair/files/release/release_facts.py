@@ -24,8 +24,7 @@ TOP = "release"
 Kind = Literal["text", "date", "version", "licence", "url", "doi", "texts", "languages", "authors"]
 _LISTS = ("texts", "languages", "authors")
 _EXAMPLES: dict[Kind, str] = {"date": "", "texts": "[]", "languages": "[]", "authors": ""}
-DATA = "data"
-TEXT_DIGEST = "_sha256"
+DATA, TEXT_DIGEST = "data", "_sha256"
 
 
 @dataclass(frozen=True)
@@ -291,13 +290,3 @@ class ReleaseFacts:
     def default_table(self) -> ReleaseTable:
         """The table that is loaded where none is named: the widest tier, or else the first answers."""
         return (self.tiers or [table for table in self.tables if not table.is_side])[0]
-
-    @property
-    def n_simulated(self) -> int:
-        """Number of answers that simulated people gave."""
-        return self.origins.get("simulated", 0)
-
-    @property
-    def n_generated(self) -> int:
-        """Number of answers that models gave."""
-        return self.origins.get("generated", 0)

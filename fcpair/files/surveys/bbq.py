@@ -46,9 +46,7 @@ from fcpair.lazy import pd
 from fcpair.values import parse_json
 
 OPTIONS = ("ans0", "ans1", "ans2")
-_UNKNOWN = "unknown"
-_FIELD_SEPARATOR = "\x1f"
-_GROUP_SEPARATOR = "\x1e"
+_UNKNOWN, _FIELD_SEPARATOR, _GROUP_SEPARATOR = "unknown", "\x1f", "\x1e"
 _SPELLINGS = (  # what is read as what, in this order, after spaces are single and letters small
     (r"\}", ""),
     (r"\.$", ""),
@@ -147,7 +145,29 @@ def _read_table(path: Path, answer: str) -> pa.Table:
                     findings.append(Finding(str(path), number, str(error)))
             reject(path, findings)
             raise
-        _check_table(path, table, answer)
+        if table[answer].null_count == len(table):
+            names = list(parse_json(next(line for _, line in _filled_lines(path))))
+            raise InputError(f"{path}: nothing has a field `{answer}`; {suggest_name(answer, names)}")
+        wrong: dict[str, Bools] = {}
+        for name in (*_FIELDS, answer):
+            column = table[name]
+            n_fields = column.type.num_fields if pa.types.is_struct(column.type) else 0
+            parts = [column, *(pc.struct_field(column, at) for at in range(n_fields))]
+            is_null = np.logical_or.reduce([part.is_null().to_numpy() for part in parts])
+            wrong[f"no `{name}`, or not what it must be"] = is_null
+        for name, values in {"question_polarity": POLARITIES, "context_condition": CONTEXTS}.items():
+            is_known = pc.is_in(table[name], pa.array(list(values)))
+            wrong[f"`{name}` is not one of {', '.join(values)}"] = ~is_known.to_numpy()
+        label = pc.fill_null(table["label"], 0).to_numpy()
+        wrong[f"`label` is not one of 0 to {len(OPTIONS) - 1}"] = (label < 0) | (label >= len(OPTIONS))
+        texts = _folded_codes(table, OPTIONS)
+        coincide = [texts[a] == texts[b] for a in range(len(OPTIONS)) for b in range(a)]
+        wrong["options coincide"] = np.logical_or.reduce(coincide)
+        wrong["expected one option that says `unknown` in `answer_info`"] = _is_unknown(table).sum(axis=1) != 1
+        if any(rows.any() for rows in wrong.values()):
+            lines = [number for number, _ in _filled_lines(path)]
+            problems = [(lines[row], what) for what, rows in wrong.items() for row in np.flatnonzero(rows)]
+            reject(path, [Finding(str(path), line, what) for line, what in sorted(problems)])
     return table
 
 
@@ -158,34 +178,6 @@ def _open(path: Path) -> gzip.GzipFile | BufferedReader:
 def _filled_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     with _open(path) as file:
         yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
-
-
-def _check_table(path: Path, table: pa.Table, answer: str) -> None:
-    if table[answer].null_count == len(table):
-        names = list(parse_json(next(line for _, line in _filled_lines(path))))
-        raise InputError(f"{path}: nothing has a field `{answer}`; {suggest_name(answer, names)}")
-    wrong: dict[str, Bools] = {}
-    for name in (*_FIELDS, answer):
-        column = table[name]
-        n_fields = column.type.num_fields if pa.types.is_struct(column.type) else 0
-        parts = [column, *(pc.struct_field(column, at) for at in range(n_fields))]
-        wrong[f"no `{name}`, or not what it must be"] = np.logical_or.reduce(
-            [part.is_null().to_numpy() for part in parts]
-        )
-    for name, values in {"question_polarity": POLARITIES, "context_condition": CONTEXTS}.items():
-        is_known = pc.is_in(table[name], pa.array(list(values)))
-        wrong[f"`{name}` is not one of {', '.join(values)}"] = ~is_known.to_numpy()
-    label = pc.fill_null(table["label"], 0).to_numpy()
-    wrong[f"`label` is not one of 0 to {len(OPTIONS) - 1}"] = (label < 0) | (label >= len(OPTIONS))
-    texts = _folded_codes(table, OPTIONS)
-    coincide = [texts[a] == texts[b] for a in range(len(OPTIONS)) for b in range(a)]
-    wrong["options coincide"] = np.logical_or.reduce(coincide)
-    unknown = _is_unknown(table)
-    wrong["expected one option that says `unknown` in `answer_info`"] = unknown.sum(axis=1) != 1
-    if any(rows.any() for rows in wrong.values()):
-        lines = [number for number, _ in _filled_lines(path)]
-        problems = [(lines[row], what) for what, rows in wrong.items() for row in np.flatnonzero(rows)]
-        reject(path, [Finding(str(path), line, what) for line, what in sorted(problems)])
 
 
 def _folded_codes(table: pa.Table, names: Sequence[str]) -> list[Ints]:

@@ -73,11 +73,6 @@ class Forest:
         """Sentences that stand in the picture, wherever the others are."""
         return (f"{self.simulated}.",) if self.simulated else ()
 
-    @property
-    def all_notes(self) -> tuple[str, ...]:
-        """All sentences on what the figure rests on."""
-        return (*self.warnings, *self.notes)
-
     def draw(self, sheet: Sheet) -> Figure:
         """The figure itself, as papers and notebooks take it."""
         return draw_forest(self, sheet=sheet)
@@ -86,9 +81,8 @@ class Forest:
     def description(self) -> str:
         """Description of the figure in words."""
         of = ", ".join(make_printable(name) for name in filter(None, self.series))
-        return " ".join(
-            [f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {self.n_rows:,} rows.", *self.all_notes]
-        )
+        shown = f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {self.n_rows:,} rows."
+        return " ".join([shown, *self.warnings, *self.notes])
 
 
 def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN) -> Figure:
@@ -100,7 +94,7 @@ def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN
         marks_by_row.setdefault(mark.row, []).append(mark)
     bands = layout.place_rows(marks_by_row.items(), sheet, GAP, SLOT, GAP)
     rows = bands[-1].top + bands[-1].height + GAP
-    sentences = forest.all_notes if sheet.has_caption else forest.warnings
+    sentences = (*forest.warnings, *forest.notes) if sheet.has_caption else forest.warnings
     notes = layout.note_lines([make_printable(sentence) for sentence in sentences], sheet)
     entries: dict[str, Artist] = {  # what each mark means, for those that the figure has
         make_printable(name): Line2D([], [], **_mark_style(at, inks))

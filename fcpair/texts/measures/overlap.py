@@ -142,8 +142,8 @@ class TokenMeasure(ReferenceMeasure):
     tokens: Tokens = "words"
 
     def tokens_of(self, text: str) -> list[str]:
-        """The tokens of a text."""
-        return split_tokens(text, self.tokens)
+        """The tokens of a text, in the case that is asked for, if any is."""
+        return split_tokens(text, self.tokens, getattr(self, "case", "lower"))
 
     def has_token(self, table: TextTable, text: str) -> bool:
         """Return whether a text has a token."""
@@ -159,10 +159,6 @@ class Gleu(TokenMeasure):
 
     word: ClassVar[str] = "gleu"
     case: Case = "lower"
-
-    def tokens_of(self, text: str) -> list[str]:
-        """The tokens of a text, in the case that is asked for."""
-        return split_tokens(text, self.tokens, self.case)
 
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
         """From 0 to 1 for each text."""
