@@ -14,7 +14,7 @@ from fcpair.stages.adjudication.partition import TableRows
 from fcpair.stages.questions import Closed
 
 if TYPE_CHECKING:
-    from fcpair.bias import ScoredAnswers
+    from fcpair.bias.scoring import ScoredAnswers
     from fcpair.evaluate.outcome import Outcome
     from fcpair.examination_records import CalibrationResult
     from fcpair.stages.stats.agreement import Agreement, AgreementBlock

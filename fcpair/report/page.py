@@ -8,7 +8,8 @@ from inspect import isfunction
 from shlex import quote
 from typing import Any
 
-from fcpair.bias import SCHEMES, BiasFigure, ScoredAnswers
+from fcpair.bias.formulas import SCHEMES
+from fcpair.bias.scoring import BiasFigure, ScoredAnswers
 from fcpair.evaluate.outcome import ALPHA, Concordance, Outcome, group_by_system
 from fcpair.report import formatting
 from fcpair.report.data import (
@@ -23,9 +24,9 @@ from fcpair.report.data import (
     SurveysPart,
     TierFigures,
 )
-from fcpair.report.figures import Forest, grid_map
+from fcpair.report.figures import grid_map
 from fcpair.report.figures.evaluation_figures import png, significance_cautions
-from fcpair.report.figures.forest import forest_markup, page_templates
+from fcpair.report.figures.forest import Forest, forest_markup, page_templates
 from fcpair.report.figures.layout import make_printable
 from fcpair.report.figures.plots import of_bias, of_groups, of_survey
 from fcpair.report.formatting import count, counted

@@ -19,7 +19,7 @@ from fcpair.stages.questions.labels import positive_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fcpair.report.figures import Forest
+    from fcpair.report.figures.forest import Forest
     from fcpair.stages.stats.agreement import Agreement
 
 Row = list[str]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fcpair.bias import SCHEMES, ScoredAnswers
-from fcpair.bias.scoring import METHOD
+from fcpair.bias.formulas import SCHEMES
+from fcpair.bias.scoring import METHOD, ScoredAnswers
 from fcpair.errors import InputError, suggest_name
 from fcpair.lazy import pd
-from fcpair.report.figures import Forest, Mark, layout
+from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER
 from fcpair.report.figures.evaluation_figures import outcome_figures
-from fcpair.report.figures.forest import SHAPES, TONES
+from fcpair.report.figures.forest import SHAPES, TONES, Forest, Mark
 from fcpair.report.figures.layout import Sheet
 from fcpair.report.figures.save import PaperFigure, PaperStyle, figure_settings
 from fcpair.sentences import join, mark, say

@@ -14,8 +14,7 @@ from fcpair.errors import StageError, UnknownIdError
 from fcpair.grid import PersonShares
 from fcpair.records import Role
 from fcpair.report.data import PersonFigures
-from fcpair.report.figures import Forest
-from fcpair.report.figures.forest import ForestWords, forest_markup
+from fcpair.report.figures.forest import Forest, ForestWords, forest_markup
 from fcpair.report.table_rows import kappa_map, tier_tables
 from fcpair.sentences import mark
 from fcpair.stages.questions.labels import VERDICT

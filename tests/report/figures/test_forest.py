@@ -18,10 +18,11 @@ from matplotlib.text import Text
 from PIL import Image
 
 from fcpair.params import FigureWidth
-from fcpair.report.figures import PAPER, Forest, Inks, Mark, PaperStyle, forest, render_for_paper, save
-from fcpair.report.figures.forest import SHAPES, draw_forest
+from fcpair.report.figures import forest, save
+from fcpair.report.figures.colours import PAPER, Inks
+from fcpair.report.figures.forest import SHAPES, Forest, Mark, draw_forest
 from fcpair.report.figures.layout import make_printable
-from fcpair.report.figures.save import KINDS
+from fcpair.report.figures.save import KINDS, PaperStyle, render_for_paper
 
 TWO = Forest(
     title="believed",
