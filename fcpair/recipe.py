@@ -133,8 +133,7 @@ def load_recipe(path: str | Path) -> Recipe:
 
 def _read_all(values: Mapping[Any, Any], read: Callable[[Any, Any], Any]) -> dict[Any, Any]:
     """The results of `read`, called with each key and its value; raises all their errors as one flat group."""
-    results: dict[Any, Any] = {}
-    errors: list[Exception] = []
+    results, errors = dict[Any, Any](), list[Exception]()
     for key, value in values.items():
         try:
             results[key] = read(key, value)

@@ -61,8 +61,7 @@ def plain_tiers(tiers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     contradict each other.
     """
     plans = read_tiers(tiers)
-    problems = list(_contradictions(plans))
-    names_by_rule: dict[TierPlan, str] = {}
+    problems, names_by_rule = list(_contradictions(plans)), dict[TierPlan, str]()
     for name, plan in plans.items() if not problems else ():
         if (other := names_by_rule.setdefault(plan.rule, name)) != name:
             problems.append(f"the tier `{name}` has the same rule as `{other}`; change one of them, or remove `{name}`")

@@ -101,16 +101,6 @@ class AnsweredItems:
         """
         return np.asarray(self.names_group & self.has_target & (self._at_chosen(self.stereotyped) == self.negative))
 
-    @property
-    def is_aligned(self) -> Bools:
-        """Return whether the right answer follows the stereotype, `(n,)`; only where the context is disambiguated.
-
-        The target is the first option of a stereotyped group, as in BBQ's own script; an item that enters no score of
-        bias is neither aligned nor opposed, as nobody there is stereotyped.
-        """
-        is_target = self.stereotyped.any(axis=1) & (self.right == self.stereotyped.argmax(axis=1))
-        return np.asarray(self.has_target & (is_target == self.negative))
-
     def side_probabilities(self, probabilities: Floats) -> tuple[Bools, Floats, Floats]:
         """Probabilities of the target, the option that follows the stereotype, and the counter-target, which does not.
 
@@ -199,17 +189,13 @@ def answers_to_items(
         negative=items["question_polarity"].map(POLARITIES).to_numpy(bool),
         right=label,
         chosen=chosen,
-        unknown=_one_hot(unknown),
-        stereotyped=_one_hot(target),
+        unknown=np.eye(len(LETTERS), dtype=np.bool_)[unknown],
+        stereotyped=np.eye(len(LETTERS), dtype=np.bool_)[target],
         probabilities=probabilities if probabilities is None else np.nan_to_num(probabilities),
     )
     unread = [reply for reply, at in zip(replies, chosen.tolist(), strict=True) if at == UNREADABLE]
     statements = tuple(items[STATEMENT].fillna("")) if STATEMENT in items else ()
     return Answers(answered, tuple(map(str, categories)), tuple(unread), statements)
-
-
-def _one_hot(at: Ints) -> Bools:
-    return np.asarray(at[:, None] == np.arange(len(LETTERS)))
 
 
 FIRST_NAME = 26  # the first `question_index` whose items have names of people for groups

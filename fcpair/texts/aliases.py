@@ -91,8 +91,7 @@ class Aliases:
         cell, it holds a spelling which is not known (the nearest known label is named) or a label twice, or it is empty
         where labels are declared and the table does not say that a cell may be.
         """
-        findings: list[Finding] = []
-        unread: list[str] = []
+        findings, unread = list[Finding](), list[str]()
         spelt = read_cells(cells, lines, place, spellings_in, findings, unread)
         if len(labels_by_form := self._labels_by_form(spelt)) > MOST_CHOICES:
             raise InputError(
@@ -185,8 +184,7 @@ def read_aliases(path: str | Path, labels: Sequence[str] = ()) -> Aliases:
         forms.setdefault(fold_spelling(label), label)
     declared = Aliases(tuple(labels or forms.values()))
     label_by_form = {fold_spelling(label): label for label in declared.labels}
-    table: dict[str, Labels] = {}
-    findings: list[Finding] = []
+    table, findings = dict[str, Labels](), list[Finding]()
     for spelling, label, line in zip(frame[SPELLING], frame[LABEL], frame[LINE], strict=True):
         form, meant = fold_spelling(spelling), [fold_spelling(meaning) for meaning in spellings_in(label)]
         unknown = [spelling for spelling in spellings_in(label) if fold_spelling(spelling) not in label_by_form]

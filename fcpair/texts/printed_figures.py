@@ -81,8 +81,7 @@ def read_printed(path: str | Path, description: Description) -> list[PrintedFigu
     not hold: `n` says of how many whole numbers, and `of` is free. Raises InputError for a figure that the description
     does not have, what is no number, `mean` without n; with lines.
     """
-    frame = read_table(path, (FIGURE, PRINTED), optional=(OF, N))
-    findings: list[Finding] = []
+    frame, findings = read_table(path, (FIGURE, PRINTED), optional=(OF, N)), list[Finding]()
     figures = []
     for row in frame.to_dict("records"):
         cells = {name: str(row.get(name, "")).strip() for name in (FIGURE, OF, PRINTED, N)}

@@ -226,8 +226,7 @@ def read_population(
     at all.
     """
     table = read_table(path, [measure], optional=[group for group in (text, by) if group], verbatim=True)
-    place = place_of(table)
-    findings: list[Finding] = []
+    place, findings = place_of(table), list[Finding]()
     values = read_numbers(table, place, measure, findings)
     reject(place, findings)
     if text in table:

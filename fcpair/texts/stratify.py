@@ -66,8 +66,7 @@ def filter_rows(frame: pd.DataFrame, conditions: Sequence[Condition], lines: Seq
         if condition.column not in frame.columns:
             columns = [str(name) for name in frame.columns]
             raise InputError(f"{place}: no column `{condition.column}`; {suggest_name(condition.column, columns)}")
-    findings: list[Finding] = []
-    is_kept = np.ones(len(frame), np.bool_)
+    is_kept, findings = np.ones(len(frame), np.bool_), list[Finding]()
     for condition in conditions:
         cells = frame[condition.column].astype(str)
         is_kept &= np.array(read_cells(cells, lines, place, condition.meets, findings, otherwise=False), np.bool_)

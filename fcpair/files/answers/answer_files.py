@@ -281,8 +281,7 @@ class _AnsweredCells:
             return YES_OR_NO[word]
 
         names = [name for name, _ in form.questions]
-        skips = self.parse(SKIPPED, parse_yes_or_no, empty=False)
-        parsed: list[Answer | None] = []
+        skips, parsed = self.parse(SKIPPED, parse_yes_or_no, empty=False), list[Answer | None]()
         for line, skip, *row_cells in zip(self.lines, skips, *(self._frame[name] for name in names), strict=True):
             cells = {name: cell for name, cell in zip(names, row_cells, strict=True) if cell.strip()}
             parsed.append(None)

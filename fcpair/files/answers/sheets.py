@@ -67,8 +67,7 @@ def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
     is_unique = {heading: folded.count(fold_name(heading)) == 1 for _, heading in named}
     headings = [heading if heading == name or is_unique[heading] else name for name, heading in named]
     _write_rows(sheet, columns, [headings, *rows.itertuples(index=False, name=None)], path)
-    guidelines_sheet = book.create_sheet(GUIDELINES)
-    lines: list[str | float] = []
+    guidelines_sheet, lines = book.create_sheet(GUIDELINES), list[str | float]()
     for name, words in layout.columns.items():
         lines.append("Allowed answers" if len(layout.columns) == 1 else f"Allowed answers: {name}")
         if isinstance(words, str):

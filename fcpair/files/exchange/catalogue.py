@@ -36,6 +36,7 @@ from fcpair.files.exchange.annotation_tool import (
 )
 from fcpair.files.tables.tabular import require_columns
 from fcpair.files.tables.text_files import Record, parse_csv, read_records
+from fcpair.param_values import check_rules
 from fcpair.stages.questions import AnyOf, Form, Question
 from fcpair.values import as_text, parse_json
 
@@ -75,8 +76,7 @@ class LabelStudio(AnnotationTool):
 
     def read(self, files: Sequence[ExportFile], form: Form) -> ToolExport:
         """Read exports in JSON, or in JSON_MIN or CSV, which have no skips."""
-        answers: list[ToolAnswer] = []
-        findings: list[Finding] = []
+        answers, findings = list[ToolAnswer](), list[Finding]()
         n_drafts, lacks = 0, dict[str, None]()
         for file in files:
             if is_table := PurePosixPath(file.place).suffix.lower() in (".csv", ".tsv"):
@@ -206,8 +206,7 @@ class JsonLinesTool(AnnotationTool):
 
     def read(self, files: Sequence[ExportFile], form: Form) -> ToolExport:
         """Read exports, object by object."""
-        answers: list[ToolAnswer] = []
-        findings: list[Finding] = []
+        answers, findings = list[ToolAnswer](), list[Finding]()
         for file in files:
             if not file.text.lstrip().startswith(("{", "[")):
                 raise InputError(f"{file.place}: expected an export with a JSON object on each line (JSONL)")
@@ -275,10 +274,11 @@ class Doccano(JsonLinesTool):
     def read_answer(self, file: ExportFile, line: int, value: Mapping[str, Any], form: Form) -> ToolAnswer | None:
         """An answer in the file of a user; in one called `all` nobody is named."""
         words, notes = value.get("label"), value.get("Comments") or []
-        if "label" not in value:
-            raise InputError("there is no `label`; is it an export of doccano?")
-        if not isinstance(words, list) or not isinstance(notes, list):
-            raise InputError("`label` and `Comments` are no lists, as doccano's are")
+        check_rules(
+            ("label" not in value, "there is no `label`; is it an export of doccano?"),
+            (not isinstance(words, list), "`label` and `Comments` are no lists, as doccano's are"),
+            (not isinstance(notes, list), "`label` and `Comments` are no lists, as doccano's are"),
+        )
         if not words:
             return None
         return ToolAnswer(

@@ -17,6 +17,7 @@ from fcpair.files.exchange.annotation_tool import AnnotationTool, ItemKey, ToolA
 from fcpair.files.tables.tabular import LINE, place_of, read_table
 from fcpair.files.tables.text_files import NO_TEXT_HERE
 from fcpair.lazy import pd
+from fcpair.param_values import check_rules
 from fcpair.records import Origin
 from fcpair.stages.corpus.text_identity import NO_TEXT, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Form, Question
@@ -98,12 +99,12 @@ def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, u
     if any(map(NO_TEXT.search, (answer.user, answer.key, answer.note, *words))):
         raise InputError(NO_TEXT_HERE)
     person, key = _person(answer.user, tool, users), ItemKey.parse(answer.key)
-    if not answer.key:
-        raise InputError(f"there is no key of a {round_.cells.number}; is this an export of what fcpair wrote?")
-    if key.number == NO_CODE:
-        raise InputError(f"`{answer.key}` is no key of {round_.cells.number}s, as shards for {tool.title} have them")
-    if key.round_name != round_.name:
-        raise InputError(f"this is an answer of `{key.round_name}`; expected `{round_.name}` (grid and round)")
+    unit, is_other = round_.cells.number, key.round_name != round_.name
+    check_rules(
+        (not answer.key, f"there is no key of a {unit}; is this an export of what fcpair wrote?"),
+        (key.number == NO_CODE, f"`{answer.key}` is no key of {unit}s, as shards for {tool.title} have them"),
+        (is_other, f"this is an answer of `{key.round_name}`; expected `{round_.name}` (grid and round)"),
+    )
     if not math.isnan(answer.seconds):
         parse_seconds(answer.seconds)
     parsed = None if answer.is_skip else round_.form.load_submitted(_submitted(round_.form, answer.words))

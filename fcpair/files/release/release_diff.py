@@ -115,8 +115,7 @@ def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, A
     """
     if not (grids := list(dict.fromkeys(grid for record in records for grid in record["rules"]))):
         raise InputError(f"{before} and {after} have no tiers, so there are no pairs to compare")
-    same_people = records[0]["pseudonyms"] == records[1]["pseudonyms"]
-    changes: list[PairChange] = []
+    same_people, changes = records[0]["pseudonyms"] == records[1]["pseudonyms"], list[PairChange]()
     for grid in grids:
         prefix, sides = "" if grid == "main" else f"{grid}-", []
         for folder, record in zip((before, after), records, strict=True):

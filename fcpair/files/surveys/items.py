@@ -87,8 +87,7 @@ def read_lm_eval(paths: Sequence[Path]) -> Answers:
     Options are weighed by the likelihoods of their letters, which are made to add up to 1. Raises InputError: no such
     file, and all lines that are no such sample.
     """
-    rows: list[dict[str, Any]] = []
-    lines: list[int] = []
+    rows, lines = list[dict[str, Any]](), list[int]()
     for path in paths:
         samples = [
             (number, _parse_sample(text)) for number, text in enumerate(read_text(path).splitlines(), 1) if text.strip()

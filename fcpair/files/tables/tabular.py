@@ -193,8 +193,7 @@ def read_cells(
     otherwise: T,
 ) -> list[T]:
     """Read each cell by `read`; where that raises ValueError, a finding for the line, and `otherwise` instead."""
-    rows = list(zip(cells, lines, strict=True))
-    values: dict[str, T] = {}
+    rows, values = list(zip(cells, lines, strict=True)), dict[str, T]()
     problems: dict[str, str] = {}
     for cell in dict.fromkeys(cell for cell, _ in rows):
         try:

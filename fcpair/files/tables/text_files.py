@@ -195,8 +195,7 @@ class Record(NamedTuple):
 
 def read_jsonl(path: Path) -> RawTable:
     """Read a file with one JSON object a line, or with one list of objects."""
-    findings: list[Finding] = []
-    header: dict[str, None] = {}
+    findings, header = list[Finding](), dict[str, None]()
     rows: list[dict[str, str]] = []
     records = read_records(decode(path.read_bytes(), str(path)), str(path), findings)
     for line, record in records:

@@ -262,8 +262,7 @@ class Head(Measure):
     def score_each(self, table: TextTable) -> Values:
         """From 0 to 1 for each text; undefined without a token."""
         column = self._column(table)
-        nothing = f"there is nothing in `{self.beside}`"
-        why: list[str] = []
+        nothing, why = f"there is nothing in `{self.beside}`", list[str]()
         pairs: list[tuple[str, ...]] = []
         for text, one in zip(table.texts, column, strict=True):
             why.append(NO_TOKEN if is_blank(text) else "" if one.strip() else nothing)
