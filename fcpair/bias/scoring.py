@@ -127,8 +127,7 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
     target, counter = (np.bincount(of_rows, weight[rows], len(statements)) for weight in weights)
     n = np.bincount(of_rows, minlength=len(statements))
     columns = zip(question_counts.index, question_counts["yes"], question_counts["no"], strict=True)
-    yes_and_no = {str(at): (int(yes), int(no)) for at, yes, no in columns}
-    divergences = []
+    yes_and_no, divergences = {str(at): (int(yes), int(no)) for at, yes, no in columns}, []
     for at, statement in enumerate(statements):
         category = answers.categories[answered.category[statement_index == at][0]]
         yes, no = yes_and_no[statement]

@@ -235,8 +235,7 @@ class _Facts:
             if not source.skipped:
                 place = "pages" if source.origin == Origin.ONLINE.value else file
                 by_place.setdefault(place, Counter())[source.run] += source.n
-        words = {"pages": "on the pages", "calibration": "in the calibration"}
-        parts = []
+        words, parts = {"pages": "on the pages", "calibration": "in the calibration"}, []
         for place, by_run in by_place.items():
             noun, of, tool = place.partition(" of ")
             parts.append((by_run.total(), words.get(place, f"in {counted(len(by_run), noun)}{of}{tool}")))
@@ -316,8 +315,7 @@ def labels_clause(state: GridState) -> str:
 
 def outcomes(words: Mapping[str, str], counts: Mapping[str, int]) -> str:
     """The counts in the words for each, in the order of the words."""
-    verbs = {"were": "was", "wait": "waits", "have": "has"}
-    parts = []
+    verbs, parts = {"were": "was", "wait": "waits", "have": "has"}, []
     for name, phrase in words.items():
         if n := counts.get(name, 0):
             fitting = {many: verb if n == 1 else many for many, verb in verbs.items()}

@@ -296,8 +296,7 @@ def _survey_section(figures: SurveyFigures) -> Section:
         figure=Written(f"{figures.margin:.3f}"),
         percent=LEVEL_SHOWN,
     )
-    forest_by_title = {share.title: share for share in of_survey(figures.shares)}
-    sheets = []
+    forest_by_title, sheets = {share.title: share for share in of_survey(figures.shares)}, []
     header = (mark("Statement"), mark("Yes"), mark("No"), mark("Declined"), mark("Skipped"), mark("Share"), INTERVAL)
     for question, rows in figures.shares.groupby("question", sort=False):
         table: list[Row] = []
@@ -313,8 +312,7 @@ def _survey_section(figures: SurveyFigures) -> Section:
 
 def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
     scheme, scored = next(iter(scored_by_name.values())).scheme, scored_by_name.items()
-    forest_by_title = {item.title: item for item in of_bias(scored_by_name)}
-    sheets = []
+    forest_by_title, sheets = {item.title: item for item in of_bias(scored_by_name)}, []
     for score in SCHEMES[scheme]:
         figures = [(name, item) for name, of in scored for item in of.figures if item.score == score.name]
         formula = say("%(text)s (%(source)s)", text=join([score.formula]), source=score.source)

@@ -63,8 +63,7 @@ def find_keywords(
         return [Keywords(name, (), "no text has a word") for name in names]
     vectorizer = CountVectorizer(token_pattern=TOKEN)
     counts = vectorizer.fit_transform(texts)
-    vocabulary = vectorizer.get_feature_names_out()
-    results = []
+    vocabulary, results = vectorizer.get_feature_names_out(), []
     for name in names:
         has = np.fromiter((name in of_text for of_text in labels), np.bool_, len(texts))
         counts_with, counts_without = (np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (has, ~has))

@@ -153,8 +153,7 @@ def _read_task(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAns
 
 
 def _read_row(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAnswer]:
-    row = record.value
-    words = {}
+    row, words = record.value, dict[str, list[str]]()
     for name, question in form.questions:
         value = row.get(name)  # one word, or of several choices `{"choices": [..]}`, which a CSV has as text
         if isinstance(value, str) and value.startswith("{") and option_names(question):
@@ -243,8 +242,7 @@ class Doccano(JsonLinesTool):
     def write(self, project: Project) -> dict[str, str]:
         """The texts of each person as JSON lines, `labels.json` where there are options, `people.csv`, `README.md`."""
         question = project.form.questions[0][1]
-        options = option_names(question)
-        labels = []
+        options, labels = option_names(question), []
         for at, option in enumerate(options, 1):  # the numbers are keys of the first nine
             colours = {"background_color": _COLOURS[at % len(_COLOURS)], "text_color": "#ffffff"}
             labels.append({"text": option, "suffix_key": str(at) if at < 10 else None, **colours})

@@ -77,8 +77,7 @@ def collect_exported(
             message = f"`{first}` and `{answer.user}` are both {person}; {clause}"
             findings.append(Finding(answer.file, answer.line, message))
             seen.add(answer.user)
-    n_by_line = Counter((answer.file, answer.line) for answer in export.answers)
-    rows = []
+    n_by_line, rows = Counter((answer.file, answer.line) for answer in export.answers), []
     for answer in export.answers:
         try:
             rows.append(_read_row(answer, tool, round_, users))

@@ -157,8 +157,7 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
             continue
         is_change = bool(tier_before) == bool(tier_after)
         kind = CHANGED if is_change else CAME if tier_after else WENT
-        moved = _members(tier_before) ^ _members(tier_after)
-        because = []
+        moved, because = _members(tier_before) ^ _members(tier_after), []
         for table, (name, _, _) in _EVIDENCE.items():  # a clause for each answer, decision and verdict that differs
             said_before = before.evidence[table].get(int(old["pair"]), {}) if old else {}
             said_after = after.evidence[table].get(int(new["pair"]), {}) if new else {}

@@ -446,8 +446,7 @@ def _build_template(
     row: Row, layout: _Layout, parse_text: Callable[[str], Text], category: str, number: str, **fields: Any
 ) -> Template:
     fields |= {"id": f"{category.lower()}-{number}", "category": category, "version": row.get("version", "")}
-    texts = {name: parse_text(row[column]) for name, column in layout.texts.items()}
-    options = []
+    texts, options = {name: parse_text(row[column]) for name, column in layout.texts.items()}, []
     for column in layout.options:
         text = parse_text(row[column])
         slots = [part.slot for part in text if isinstance(part, Blank)]

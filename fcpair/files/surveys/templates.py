@@ -86,8 +86,7 @@ def _check_tables(tables: list[tuple[dict[str, Any], int]], place: str) -> list[
     """The templates that tables say, each as TOML has one, with its line; raises InputError with all that is wrong."""
     templates, findings = list[Template](), list[Finding]()
     for table, line in tables:
-        problems = list(_shape_problems(table))
-        table_templates = []
+        problems, table_templates = list(_shape_problems(table)), []
         if not problems:
             swap, slots = table.get("swap", []), table["slots"]
             table_templates.append(_parse_template(table, slots, AS_WRITTEN if swap else "", line))
@@ -210,8 +209,7 @@ def _is_texts(value: Any) -> bool:
 
 
 def _parse_template(table: Mapping[str, Any], slots: Mapping[str, Any], version: str, line: int) -> Template:
-    texts = {name: _parse_text(table[name], slots) for name in (*TEXTS, *_OPTIONS)}
-    options = []
+    texts, options = {name: _parse_text(table[name], slots) for name in (*TEXTS, *_OPTIONS)}, []
     for name in _OPTIONS:
         groups = (slots.get(part.slot, {}).get("group", "") for part in texts[name] if isinstance(part, Blank))
         options.append(Option(texts[name], tuple(filter(None, groups))))

@@ -151,8 +151,7 @@ def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str
         header.pop()
     own_names = set(map(fold_name, header))
     called = {fold_name(heading): name for heading, name in headings.items() if fold_name(name) not in own_names}
-    header = [called.get(fold_name(name), name) for name in header]
-    findings = []
+    header, findings = [called.get(fold_name(name), name) for name in header], []
     for name in dict.fromkeys(names):
         matching = [at for at, one in enumerate(header) if fold_name(one) == fold_name(name)]
         if len(matching) > 1 and len({header[at] for at in matching}) > 1:

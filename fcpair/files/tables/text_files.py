@@ -171,8 +171,7 @@ def _check_swallowed_rows(raw: RawTable, separator: str) -> None:
         cells = [row[at] for number, row in enumerate(raw.rows) if len(row) > at and (number, at) not in own]
         if cells and all(cell.strip().isdecimal() for cell in cells):
             numbers.append(at)
-    message = "a cell holds line breaks and as many separators as a row"
-    findings = []
+    message, findings = "a cell holds line breaks and as many separators as a row", []
     for number, _, lines in suspects:
         evidence = [cells[at].strip().isdecimal() for cells in lines for at in numbers if at < len(cells)]
         if evidence and all(evidence):
