@@ -80,6 +80,11 @@ def param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
     return field(default=default, metadata={"help": help, "otherwise": otherwise, **more})
 
 
+def table(help: str) -> Any:
+    """A parameter that is a table of values by names, and empty where none is given."""
+    return field(default_factory=dict, metadata={"help": help})
+
+
 class Checked:
     """A frozen dataclass whose fields hold what their annotations and bounds allow, whoever makes it.
 
@@ -243,15 +248,15 @@ def _read_table(key_hint: Any, hint: Any, name: str, value: Any) -> dict[Any, An
         if value in ((), []):
             return {}
         raise invalid_value(name, value, say("a table of values by names"))
-    table = {}
+    read = {}
     for key, item in value.items():
         # A number may be written in digits, as in the settings of a study.
         is_written = key_hint is int and isinstance(key, str) and key.isdecimal() and len(key) < len(str(LARGEST))
         plain_key = int(key) if is_written else _read(key_hint, f"a key of {name}", key)
-        table[plain_key] = _read(hint, f"{name} of {short_repr(key)}", item)
-    if len(table) < len(value):
+        read[plain_key] = _read(hint, f"{name} of {short_repr(key)}", item)
+    if len(read) < len(value):
         raise invalid_value(name, value, say("each key once"))
-    return table
+    return read
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -296,9 +301,9 @@ def _read_text(name: str, value: Any) -> str:
 def read_path(name: str, value: Any) -> Path:
     """The file of this name; or `InMemory`, of a frame or a list. Raises InputError for anything else."""
     if _is_frame(value) or (isinstance(value, list) and all(isinstance(one, str | Mapping) for one in value)):
-        table = InMemory(IN_MEMORY)
-        table.rows = value
-        return table
+        in_memory = InMemory(IN_MEMORY)
+        in_memory.rows = value
+        return in_memory
     path = value.__fspath__() if isinstance(value, PathLike) else value
     if not isinstance(path, str):
         raise invalid_value(name, value, say("the name of a file"))

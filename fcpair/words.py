@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from fcpair.errors import EXPECTED, ONE_OF, InputError, suggest_name
-from fcpair.param_values import ONE_OF_NAMES, Checked, invalid_value, param
+from fcpair.param_values import ONE_OF_NAMES, Checked, invalid_value, param, table
 from fcpair.records import WORKERS, Role
 from fcpair.sentences import join, say
 from fcpair.values import is_blank
@@ -57,10 +57,6 @@ class Noun(NamedTuple):
         return _PAIR.sub(lambda match: words[match[0]], sentence)
 
 
-def _table(help: str) -> Any:
-    return field(default_factory=dict, metadata={"help": help})
-
-
 @dataclass(frozen=True)
 class Words(Checked):
     """Words that people who answer read in place of names. The longer name of a question goes before the shorter.
@@ -71,15 +67,15 @@ class Words(Checked):
     stage: ClassVar[str] = "words"
     verbatim: ClassVar[tuple[str, ...]] = ("nouns", "questions", "options", "sides")
     language: str = param(DEFAULT_LANGUAGE, "the language that people read, where a wording has several")
-    nouns: Nouns = _table(
+    nouns: Nouns = table(
         f"what one unit of the work of a role is called: {', '.join(NOUNS[:-1])} or {NOUNS[-1]}; by default by what is "
         "shown"
     )
-    questions: Wordings = _table("wordings of questions, by `name` or `grid/name`")
-    options: Wordings = _table(
+    questions: Wordings = table("wordings of questions, by `name` or `grid/name`")
+    options: Wordings = table(
         "wordings of options and of steps of a scale, by `name`, `question/name` or `grid/question/name`"
     )
-    sides: Wordings = _table("wordings of what rows and columns are called, and of sides' `names`; also `hs`, `cn`")
+    sides: Wordings = table("wordings of what rows and columns are called, and of sides' `names`; also `hs`, `cn`")
 
     def __post_init__(self) -> None:
         super().__post_init__()

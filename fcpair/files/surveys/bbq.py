@@ -39,7 +39,7 @@ from fcpair.bias.answers import (
     key_of_category,
     reported_category,
 )
-from fcpair.bias.items import Blank, Option, Template, Text, template_faults
+from fcpair.bias.items import TEXTS, Blank, Option, Template, Text, template_faults
 from fcpair.errors import Finding, InputError, list_first, reject, suggest_name, translate_read_errors
 from fcpair.files.tables.tabular import LINE, check_file, read_table
 from fcpair.lazy import pd
@@ -270,23 +270,15 @@ class _Layout(NamedTuple):
         return [*self.texts.values(), *self.options]
 
 
+_QUESTIONS = ("Question_negative_stereotype", "Question_non_negative")
 _BBQ = _Layout(
-    {
-        "ambiguous": "Ambiguous_Context",
-        "disambiguating": "Disambiguating_Context",
-        "negative": "Question_negative_stereotype",
-        "non_negative": "Question_non_negative",
-    },
+    dict(zip(TEXTS, ("Ambiguous_Context", "Disambiguating_Context", *_QUESTIONS), strict=True)),
     ("Answer_negative", "Answer_non_negative"),
     {"NAME1": "NAME1_info", "NAME2": "NAME2_info"},
 )
+_KO_TEXTS = ("Ambiguous_context", "Disambiguating_context", "Biased_question", "Counter-biased_question")
 _KOBBQ = _Layout(
-    {
-        "ambiguous": "Ambiguous_context",
-        "disambiguating": "Disambiguating_context",
-        "negative": "Biased_question",
-        "non_negative": "Counter-biased_question",
-    },
+    dict(zip(TEXTS, _KO_TEXTS, strict=True)),
     ("Biased_question_answer", "Counter-biased_question_answer"),
     {"N1": "N1_info", "N2": "N2_info"},
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +10,6 @@ from numpy.typing import NDArray
 Pixels = NDArray[np.uint8]
 
 Colour = tuple[int, int, int]
-
-TIER_COLOURS: Mapping[str, Colour] = {
-    "diamond": (185, 242, 255),
-    "gold": (255, 215, 0),
-    "silver": (192, 192, 192),
-    "bronze": (205, 127, 50),
-}
-"""The colours that the tiers are called by, for marks beside their names on pages: never without the name."""
 
 
 @dataclass(frozen=True)
