@@ -159,14 +159,6 @@ class TextLabels:
 
 
 @dataclass(frozen=True)
-class WordLimits:
-    """Limits on the words of a text: more than `more_than`, and fewer than `under`, where these are given."""
-
-    more_than: int | None = None
-    under: int | None = None
-
-
-@dataclass(frozen=True)
 class DescribedFigure:
     """A figure: its name, what it is about, its value and the number that it rests on.
 
@@ -240,7 +232,8 @@ class _TextTable:
     frame: pd.DataFrame
     lines: Sequence[int]
     columns: TextColumns
-    limits: WordLimits
+    more_than: int | None
+    under: int | None
     figures: list[DescribedFigure] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -261,7 +254,8 @@ def describe(
     lines: Sequence[int],
     labels: Sequence[TextLabels] = (),
     groups: Sequence[Groups] | None = None,
-    limits: WordLimits = WordLimits(),
+    more_than: int | None = None,
+    under: int | None = None,
     n_keywords: int = 5,
 ) -> Description:
     """Describe a table of texts, strings, whose `columns` are named and whose rows are told of as `lines`.
@@ -269,10 +263,10 @@ def describe(
     A row of the table whose text is blank is what nobody answered: it is counted, and in no figure about texts. Words
     are parted by white space; means are over texts, so that the words of a row count once for each text that answers
     it. `rows` and `distinct texts` are counted by `identity` (NFC, stripped). `labels` are columns of labels, each with
-    those of every row, and `groups` those of each row by which every label is counted; `limits` are the numbers of
-    words that texts should keep to.
+    those of every row, and `groups` those of each row by which every label is counted; texts should have
+    `more_than` so many words, and be `under` a number.
     """
-    table = _TextTable(frame, lines, columns, limits)
+    table = _TextTable(frame, lines, columns, more_than, under)
     _count_all(table)
     _measure_lengths(table, table.has_text, "all", "")
     kinds: list[tuple[Per, str | None]] = [("group", columns.group), ("source", columns.source)]
@@ -340,9 +334,9 @@ def _count_all(table: _TextTable) -> None:
         table.add("writers", len(n_by), n)
         table.add("writers of more than one text", int((n_by > 1).sum()), len(n_by))
         table.add("copies of the writer's own text", int(own_copies(texts, table.texts[by]).sum()), n)
-    if (most := table.limits.more_than) is not None:
+    if (most := table.more_than) is not None:
         table.add(f"texts of {most} words or fewer", int((table.n_words <= most).sum()), n)
-    if (least := table.limits.under) is not None:
+    if (least := table.under) is not None:
         table.add(f"texts of {least} words or more", int((table.n_words >= least).sum()), n)
 
 
