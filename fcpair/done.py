@@ -232,7 +232,6 @@ def tell(stage: str, params: Mapping[str, Any], counts: Mapping[str, Any]) -> Jo
 
 
 def _tell_first(stage: str, params: Mapping[str, Any], rest: dict[str, Any]) -> Iterator[Sentence]:
-    """The first sentence of a stage; its counts leave the `rest`."""
     kind = next((end for end in (" import", " withdraw") if stage.endswith(end)), stage)
     by_parameter = OF_PARAMETERS.get(kind, {})
     if act := next((name for name in by_parameter if params.get(name)), None):
@@ -249,7 +248,6 @@ def _tell_first(stage: str, params: Mapping[str, Any], rest: dict[str, Any]) -> 
 
 
 def _tell_other(name: str, value: Any, rest: dict[str, Any]) -> Iterator[Sentence]:
-    """The sentences of a count that is in no first one; what it takes with it leaves the `rest`."""
     if name in RANGES:
         other, template = RANGES[name]
         most = rest.pop(other)

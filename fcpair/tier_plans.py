@@ -102,7 +102,6 @@ def read_tiers(tiers: Mapping[str, Any]) -> dict[str, TierPlan]:
 
 
 def _contradictions(plans: Mapping[str, TierPlan]) -> Iterator[str]:
-    """Yield what contradicts in tiers, whatever the labels are; those that have no end are not looked at further."""
     known = (*TIERS, *plans)
     for name, plan in plans.items():
         if plan.within and plan.within not in known:

@@ -169,7 +169,6 @@ def _float_text(number: float, bits: int = 53) -> str:
 
 
 def _json_text(value: Any) -> str:
-    """A value inside a list or an object, as JSON."""
     if hasattr(value, "dtype"):
         value = value.tolist()
     if isinstance(value, Mapping):

@@ -168,8 +168,6 @@ def _paragraphs() -> Any:
 
 
 class _Facts:
-    """The runs of a study, by stage and grid, and the state of its grids."""
-
     def __init__(self, log: Sequence[RunRecord], states: Mapping[str, GridState]) -> None:
         self.log = log
         self._states = states

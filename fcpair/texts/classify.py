@@ -191,7 +191,6 @@ class _Sums:
 
 
 def _macro_mean(values: Floats) -> Floats:
-    """The mean over the labels of which the figure is defined; NaN where it is of none."""
     defined = ~np.isnan(values)
     return ratio(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))
 

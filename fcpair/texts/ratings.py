@@ -352,7 +352,6 @@ def _mean_ratings(ratings: Floats, times: Floats) -> tuple[Floats, Bools]:
 
 
 def _draw_counts(rng: np.random.Generator, n_draws: int, n: int) -> Floats:
-    """Draw `n` of `n` with replacement and count how often each is drawn, shape (n_draws, n)."""
     index = rng.integers(0, n, (n_draws, n)) + n * np.arange(n_draws)[:, None]
     return np.bincount(index.ravel(), minlength=n_draws * n).reshape(n_draws, n).astype(np.float64)
 

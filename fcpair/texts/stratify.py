@@ -173,7 +173,6 @@ def _assign_groups(counts: Ints, targets: Floats, rng: np.random.Generator) -> I
 
 
 def _neediest(first: Floats, then: Floats, rng: np.random.Generator) -> int:
-    """The side that lacks most, by the first number, then by the second, then by chance."""
     best = np.flatnonzero(first == first.max())
     best = best[then[best] == then[best].max()]
     return int(best[0] if len(best) == 1 else rng.choice(best))

@@ -168,7 +168,6 @@ def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
 
 
 def _check_ids(frame: pd.DataFrame, sides: Iterable[str], *, unpaired: bool) -> tuple[list[Finding], list[str]]:
-    """A finding for each id of two texts, and a note for each side with texts of several ids."""
     findings, notes = [], []
     for side in sides:
         rows = frame[[LINE, f"{side}_id", f"{side}_digest"]].set_axis([LINE, "id", "digest"], axis="columns")

@@ -136,7 +136,6 @@ def format_config(project: Project) -> str:
 
 
 def _read_task(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAnswer]:
-    """The answers on a task of an export in JSON; an annotation without any result says nothing."""
     data, expected = record.value["data"], {*dict(form.questions), note_name(form)}
     for annotation in record.value["annotations"]:
         words = dict[str, list[str]]()

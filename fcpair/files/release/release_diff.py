@@ -174,7 +174,6 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
 
 
 def _standing(row: Mapping[str, Any] | None) -> tuple[str, str]:
-    """The tiers of a pair, the best of the four and then the study's own, and its label."""
     if row is None:
         return "", ""
     names = filter(None, (row["tier"], row["own_tiers"]))

@@ -119,7 +119,6 @@ def _line_problem(cells: list[str]) -> str | None:
 
 
 def _contradictions(path: Path, lines: pd.DataFrame) -> Iterator[Finding]:
-    """Yield CNs and ranks that an HS has twice, and once for each HS ranks that go the other way than the scores."""
     for column in ("cn_id", "rank"):
         again = lines[lines.duplicated(["hs_id", column])]
         for line, value, hs in zip(again["line"], again[column], again["hs_id"], strict=True):

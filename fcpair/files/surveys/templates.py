@@ -83,7 +83,6 @@ def _read_own(path: Path) -> tuple[list[Template], list[str]]:
 
 
 def _check_tables(tables: list[tuple[dict[str, Any], int]], place: str) -> list[Template]:
-    """The templates that tables say, each as TOML has one, with its line; raises InputError with all that is wrong."""
     templates, findings = list[Template](), list[Finding]()
     for table, line in tables:
         problems, table_templates = list(_shape_problems(table)), []

@@ -138,7 +138,6 @@ def _format_sums(digests: dict[str, str]) -> bytes:
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, str]]:
-    """Everything in a folder by its path there, and what it is where it is no plain file."""
     folders = [folder]
     while folders:  # not os.walk, which calls itself for each level of a tree
         for path in folders.pop().iterdir():

@@ -191,7 +191,6 @@ class _Reader:
             self._at, self._in_row = self._at + self._times, False
 
     def _cell_text(self, attributes: dict[str, str], shown: str, times: int) -> str:
-        """A cell as text: numbers and dates by their values, anything else as it is shown."""
         kind, has_formula = attributes.get(f"{_OFFICE}value-type", ""), f"{_TABLE}formula" in attributes
         is_error = attributes.get(f"{_CALC}value-type") == "error" or (has_formula and _ERROR.fullmatch(shown))
         if is_error or (has_formula and not kind):

@@ -167,7 +167,6 @@ def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str
 def _pad_rows(
     raw: RawTable, header: list[str], blank: Sequence[str], *, keep_empty: bool
 ) -> tuple[list[list[str]], list[int]]:
-    """The rows, all as wide as the header, and their lines, without empty ones at the end; raises for other widths."""
     least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
     n = len(raw.rows)
     if not keep_empty:

@@ -181,10 +181,7 @@ def _notes(plan: OverlapPlan) -> list[str]:
 
 
 def _lines(plan: OverlapPlan) -> Iterator[tuple[str, list[tuple[float, PredictedWidth]]]]:
-    """Yield each figure that has widths, with the hours and the width of every overlap at which it has one.
-
-    Not the kappas of two, which are so much wider that the others could not be told apart.
-    """
+    # Not the kappas of two, which are so much wider that the others could not be told apart.
     for name in dict.fromkeys(width.name for rung in plan.rungs for width in rung.widths if width.name != KAPPA_OF_TWO):
         widths = ((rung.expected.hours, width) for rung in plan.rungs for width in rung.widths if width.name == name)
         if points := [(hours, width) for hours, width in widths if width.width is not None]:

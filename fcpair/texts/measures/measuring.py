@@ -175,9 +175,7 @@ def measure(
 
 
 def _warning(text_measure: Measure, table: TextTable, language: str | None) -> str:
-    """That a measure's model reads texts which it was not trained on, or that its tokens are parted by spaces which
-    texts do not have; empty where neither is so, or nobody can say.
-    """
+    # Empty where neither is so, or nobody can say.
     model, texts = getattr(text_measure, "model", ""), table.distinct_texts()
     if is_english(model):
         if language not in (None, ENGLISH):

@@ -332,7 +332,6 @@ class Novelty(Measure):
 
 
 def _max_similarity(texts: Sequence[frozenset[str]], others: Sequence[frozenset[str]]) -> Floats:
-    """The greatest Jaccard similarity of each text with one of the others, shape `(n_texts,)`."""
     from scipy.sparse import csr_array
 
     at = {token: number for number, token in enumerate(sorted({token for text in (*texts, *others) for token in text}))}
@@ -449,7 +448,6 @@ class DaleChall(Readability):
 
 
 def _base_forms(word: str) -> set[str]:
-    """A word, and what it could be a regular form of."""
     forms = {word}
     for ending in _ENDINGS:
         if (stem := word.removesuffix(ending)) in (word, ""):
