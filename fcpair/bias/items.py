@@ -135,15 +135,9 @@ def first_filling(template: Template) -> str:
 
 def review_text(template: Template) -> str:
     """A template as its reviewers read it: its texts with slots in braces, and below them what is put there."""
-    texts = template.all_texts
-    lines = {
-        "Context": texts["ambiguous"],
-        "Then": texts["disambiguating"],
-        "Question": texts["negative"],
-        "Other question": texts["non_negative"],
-    }
+    names = {"Context": "ambiguous", "Then": "disambiguating", "Question": "negative", "Other question": "non_negative"}
     paragraphs = [f"Statement: {template.statement}"] if template.statement else []
-    paragraphs += [f"{name}: {_with_slots(text, template.fillers)}" for name, text in lines.items()]
+    paragraphs += [f"{name}: {_with_slots(template.texts[of], template.fillers)}" for name, of in names.items()]
     options = [_with_slots(party.text, template.fillers) for party in (template.culprit, template.other)]
     paragraphs.append(f"Options: {' / '.join((*options, template.unknown[0]))}")
     paragraphs.append(f"Stereotyped: {', '.join(template.stereotyped)}")

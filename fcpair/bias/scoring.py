@@ -350,7 +350,9 @@ def score_models(
     if people is None and (smooth or question != BELIEVED):
         raise InputError("`question` and `smooth` have no effect without `survey`; add that, or omit them")
     scores = {by: score(answer.answered, scheme, answer.categories) for by, answer in answers.items()}
-    if people is None:
-        return ModelScores(answers, scores, {})
-    divergences = {by: measure_divergence(answer, people, question, smooth) for by, answer in answers.items()}
+    divergences = (
+        {}
+        if people is None
+        else {by: measure_divergence(answer, people, question, smooth) for by, answer in answers.items()}
+    )
     return ModelScores(answers, scores, divergences)

@@ -126,11 +126,7 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
         n_choices = len(answers.choices)
         tie, discarded, nothing = n_choices, n_choices + 1, n_choices + 2
         chosen = [(named(name), f"level {at} of {n_choices - 1}") for at, name in enumerate(answers.choices)]
-        chosen += [
-            (mark("as many for one as for another"), "tie"),
-            (mark("discarded"), "discarded"),
-            (mark("no label yet"), "nothing"),
-        ]
+        chosen += [(mark("as many for one as for another"), "tie"), (mark("discarded"), "discarded"), STATES[0]]
         most, n_labels = answers.counts.max(axis=1), answers.counts.sum(axis=1)
         is_tie = (answers.counts == most[:, None]).sum(axis=1) > 1
         index = np.where(most == 0, nothing, np.where(is_tie, tie, answers.counts.argmax(axis=1)))
@@ -146,10 +142,8 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
             (mark("all are the same"), "level 2 of 2"),
         )
         step = np.select([n_labels == 0, n_labels == 1, most == n_labels, 2 * most > n_labels], [0, 1, 4, 3], 2)
-        layers += [
-            _build("answer", mark("Answer"), chosen, index),
-            _build("agreement", mark("Agreement"), agreeing, step),
-        ]
+        layers.append(_build("answer", mark("Answer"), chosen, index))
+        layers.append(_build("agreement", mark("Agreement"), agreeing, step))
     return (*layers, *_count_layers(answers))
 
 
@@ -325,6 +319,7 @@ def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str)
         places += [(f"{side.name}-{order.name}", order.places) for order in side.orders]
     arrays: list[tuple[str, NDArray[Any]]] = [(name, array.astype("<u4")) for name, array in places]
     arrays += [(layer.name, layer.index) for layer in cell_map.layers]
+    classes_of = [[_class(translate(of.meaning), of.look) for of in layer.classes] for layer in cell_map.layers]
     head: dict[str, Any] = {
         "version": version,
         "shape": cell_map.shape,
@@ -332,12 +327,8 @@ def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str)
         "question": cell_map.question,
         "questions": cell_map.questions,
         "layers": [
-            {
-                "name": layer.name,
-                "title": translate(layer.title),
-                "classes": [_class(translate(class_.meaning), class_.look) for class_ in layer.classes],
-            }
-            for layer in cell_map.layers
+            {"name": layer.name, "title": translate(layer.title), "classes": classes}
+            for layer, classes in zip(cell_map.layers, classes_of, strict=True)
         ],
         "outside": [_class(translate(meaning), look) for meaning, look, _ in cell_map.outside],
         "orders": {

@@ -60,22 +60,13 @@ def tier_tables(tiers: TierFigures, question: Closed) -> list[TableSheet]:
     head = [mark("Tier"), heads[0]]
     empty = say("undefined, because %(reason)s", reason=say("the tier is empty"))
 
+    titles = (mark("Table 1. Size of the tiers"), mark("Table 2. Balance of final labels"))
+    balance_heads = [*head, mark("Positive"), mark("Not positive"), mark("Share positive")]
+    positive_shares = [formatting.share(row[kinds[0]], row[cells]) if row[cells] else empty for row in balance]
+    balance_rows = [[*_row(row, cells, *kinds), of] for row, of in zip(balance, positive_shares, strict=True)]
     return [
-        TableSheet(
-            mark("Table 1. Size of the tiers"),
-            contents,
-            [*head, *heads[1:]],
-            [_row(row, cells, rows, columns) for row in sizes],
-        ),
-        TableSheet(
-            mark("Table 2. Balance of final labels"),
-            say(shares, answers=positive),
-            [*head, mark("Positive"), mark("Not positive"), mark("Share positive")],
-            [
-                [*_row(row, cells, *kinds), formatting.share(row[kinds[0]], row[cells]) if row[cells] else empty]
-                for row in balance
-            ],
-        ),
+        TableSheet(titles[0], contents, [*head, *heads[1:]], [_row(row, cells, rows, columns) for row in sizes]),
+        TableSheet(titles[1], say(shares, answers=positive), balance_heads, balance_rows),
         TableSheet(per, how_many, [*head, *per_cell], [_row(row, cells, *per_cell) for row in labels]),
     ]
 

@@ -340,17 +340,9 @@ def _classify_rows(
         f1 = figure("F1", n_true + n_guess - n_both, "no row has it, and it is never predicted")
         return LabelFigures(label, n_true, n_guess, precision, figure("recall", n_true, "no row has it"), f1)
 
-    return ClassificationFigures(
-        of=of,
-        labels=labels,
-        n=n,
-        n_no_truth=n - n_true,
-        n_no_prediction=n - n_guess,
-        n_empty=n - n_any,
-        figures=tuple(compute(kind, _remark(kind, sums)) for kind in FIGURES),
-        averages=tuple(compute(kind, _remark(kind, sums)) for kind in AVERAGES),
-        per_label=tuple(label_figures(at, label) for at, label in enumerate(labels)),
-    )
+    figures, averages = (tuple(compute(kind, _remark(kind, sums)) for kind in kinds) for kinds in (FIGURES, AVERAGES))
+    per_label = tuple(label_figures(at, label) for at, label in enumerate(labels))
+    return ClassificationFigures(of, labels, n, n - n_true, n - n_guess, n - n_any, figures, averages, per_label)
 
 
 def _remark(kind: _FigureKind, sums: _Sums) -> str:

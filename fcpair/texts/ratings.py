@@ -289,16 +289,9 @@ def correlate(
         order = own_order(rated.measure, *np.nan_to_num(rated.ratings, nan=-np.inf).T)
         rated = replace(rated, measure=rated.measure[order], ratings=rated.ratings[order])
         more = selected.measure if len(selected.measure) > len(rated.measure) else None
-        results.append(
-            CorrelationFigures(
-                of=of,
-                n=len(rated.measure),
-                n_raters=len(rated.raters),
-                n_ratings=int((~np.isnan(rated.ratings)).sum()),
-                figures=_compute_figures(rated, draws, seed),
-                picked=check_selection(rated.measure, (population or {}).get(of, more)),
-            )
-        )
+        picked = check_selection(rated.measure, (population or {}).get(of, more))
+        n = (len(rated.measure), len(rated.raters), int((~np.isnan(rated.ratings)).sum()))
+        results.append(CorrelationFigures(of, *n, _compute_figures(rated, draws, seed), picked))
     return tuple(results)
 
 

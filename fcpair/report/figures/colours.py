@@ -126,10 +126,7 @@ def paint_tile(look: str, px: int, theme: Theme) -> Pixels:
         "cross": (x == y) | (x + y == px - 1),
         "dot": (abs(x - (px - 1) / 2) <= px / 8) & (abs(y - (px - 1) / 2) <= px / 8),
     }
-    pixels = np.empty((px, px, 3), np.uint8)
-    pixels[:] = ground
-    pixels[masks[pattern]] = mark
-    return pixels
+    return np.where(masks[pattern][..., None], np.array(mark, np.uint8), np.array(ground, np.uint8))
 
 
 def paint_classes(index: NDArray[np.int8], looks: tuple[str, ...], px: int, theme: Theme) -> Pixels:
