@@ -93,13 +93,8 @@ def count_answers(cell: Ints, choice: Ints, time: Ints, n_cells: int, choices: S
     medians = np.full(n_cells, np.nan)
     lower, upper = ((first + half // 2)[has_time] for half in (n_timed - 1, n_timed))
     medians[has_time] = (ordered[lower] + ordered[upper]) / 20
-    return CellAnswers(
-        tuple(choices),
-        flat.reshape(n_cells, n_choices),
-        np.bincount(cell[~is_skip], minlength=n_cells),
-        np.bincount(cell[is_skip], minlength=n_cells),
-        medians,
-    )
+    n_answers, n_skips = (np.bincount(cell[rows], minlength=n_cells) for rows in (~is_skip, is_skip))
+    return CellAnswers(tuple(choices), flat.reshape(n_cells, n_choices), n_answers, n_skips, medians)
 
 
 def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple[Layer, ...]:

@@ -229,13 +229,11 @@ def strip_folders(outcome: Outcome) -> Outcome:
     shorts = _number_repeats([make_printable(formatting.file_name(system.short)) for system in outcome.systems])
     names = _number_repeats([make_printable(formatting.file_name(system.name)) for system in outcome.systems])
     short_by_system = {system.short: short for system, short in zip(outcome.systems, shorts, strict=True)}
+    renamed = zip(outcome.systems, names, shorts, strict=True)
     return replace(
         outcome,
         pool=formatting.file_name(outcome.pool),
-        systems=tuple(
-            replace(system, name=name, short=short_by_system[system.short])
-            for system, name in zip(outcome.systems, names, strict=True)
-        ),
+        systems=tuple(replace(system, name=name, short=short) for system, name, short in renamed),
         scores=tuple(replace(score, system=short_by_system[score.system]) for score in outcome.scores),
         spreads=tuple(replace(spread, system=short_by_system[spread.system]) for spread in outcome.spreads),
         comparisons=tuple(
@@ -278,11 +276,8 @@ def _sheet(
     title: str, text: str, header: Sequence[str], rows: list[Row], notes: Iterable[str], forest: Forest | None
 ) -> TableSheet:
     if forest is not None and forest.n_rows > MOST_DRAWN:
-        notes = (
-            *notes,
-            say("no picture of %(number)s rows here; the command's --figures draws it", number=forest.n_rows),
-        )
-        forest = None
+        shown = say("no picture of %(number)s rows here; the command's --figures draws it", number=forest.n_rows)
+        notes, forest = (*notes, shown), None
     return TableSheet(title, text, header, rows, tuple(notes), forest)
 
 
@@ -340,11 +335,8 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
 def _groups_section(figures: GroupFigures) -> Section:
     if figures.undefined:
         return Section(GROUPS, say("Undefined, because %(reason)s.", reason=join([figures.undefined])), ())
-    sheets = [
-        sheet
-        for comparison in figures.compared
-        for sheet in _group_sheets(comparison, figures.exploratory.get(comparison.by, ""))
-    ]
+    why = figures.exploratory
+    sheets = [sheet for of in figures.compared for sheet in _group_sheets(of, why.get(of.by, ""))]
     text = say(
         "Answers to “%(question)s”, by what people said about themselves. The result is an association among these "
         "annotators, never a cause.",

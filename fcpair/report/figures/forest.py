@@ -141,16 +141,9 @@ def axis_range(forest: Forest) -> tuple[float, float]:
 def _mark_style(at: int, inks: Inks) -> dict[str, Any]:
     from matplotlib import colormaps
 
-    return {
-        "marker": SHAPES[at % len(SHAPES)],
-        "markersize": 6,
-        "markerfacecolor": colormaps["cividis"](TONES[at % len(TONES)]),
-        "markeredgecolor": inks.ink,
-        "markeredgewidth": 0.8,
-        "linestyle": "",
-        "zorder": 4,
-        "clip_on": False,
-    }
+    face = {"markerfacecolor": colormaps["cividis"](TONES[at % len(TONES)]), "markeredgecolor": inks.ink}
+    style = {"marker": SHAPES[at % len(SHAPES)], "markersize": 6, "markeredgewidth": 0.8, "linestyle": ""}
+    return {**style, **face, "zorder": 4, "clip_on": False}
 
 
 SLOT_PX = 20  # of one mark
