@@ -209,9 +209,7 @@ def _collect_answers(
 ) -> ImportedAnswers:
     cell_columns, by_text = cells.of, cells.by_text
 
-    def parse_origin(cell: str) -> str:  # simulated answers stay simulated when they move from study to study
-        return (Origin.SIMULATED if cell.strip().lower() == Origin.SIMULATED else Origin.IMPORTED).value
-
+    made_up, imported = Origin.SIMULATED.value, Origin.IMPORTED.value
     unit = cell_columns.number
     rows = pd.DataFrame(
         {
@@ -224,7 +222,10 @@ def _collect_answers(
             "seconds": cells.parse("seconds", parse_seconds, float("nan")),
             "at": cells.parse("time", lambda cell: parse_time(cell).isoformat(), ""),
             "note": cells.parse("note", str, ""),
-            "origin": cells.parse("origin", parse_origin, Origin.IMPORTED.value),
+            # Simulated answers stay simulated when they move from study to study.
+            "origin": cells.parse(
+                "origin", lambda cell: made_up if cell.strip().lower() == made_up else imported, imported
+            ),
         }
     )
     incoming = ImportedAnswers(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from types import SimpleNamespace
@@ -204,11 +205,7 @@ class Meteor(TokenMeasure):
         wordnet: Any = SimpleNamespace(synsets=lambda _word: ())
         if self.wordnet != NONE:
             wordnet = table.compute_once(("wordnet", self.wordnet), lambda: open_wordnet(Path(self.wordnet)))
-
-        def score(references: list[list[str]], tokens: list[str]) -> float:
-            return float(meteor_score(references, tokens, stemmer=stemmer, wordnet=wordnet))
-
-        return _score_texts(self, score, texts, references)
+        return _score_texts(self, partial(meteor_score, stemmer=stemmer, wordnet=wordnet), texts, references)
 
     def max_scores(self, texts: Sequence[str]) -> Floats:
         """Greatest possible score of each text: 1 less the penalty for a single run of matches."""

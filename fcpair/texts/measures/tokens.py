@@ -399,10 +399,7 @@ class FleschKincaid(Readability):
         parts = Pyphen(lang="en_US")
         syllables = cache(lambda word: len(parts.positions(word)) + 1)
 
-        def grade(words: list[str], n_sentences: int) -> float:
-            return 0.39 * len(words) / n_sentences + 11.8 * sum(map(syllables, words)) / len(words) - 15.59
-
-        return grade
+        return lambda words, n: 0.39 * len(words) / n + 11.8 * sum(map(syllables, words)) / len(words) - 15.59
 
 
 @dataclass(frozen=True)
