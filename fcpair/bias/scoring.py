@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.bias.answers import AnsweredItems, Answers
-from fcpair.bias.formulas import SCHEMES, WEIGHED, Counts, Score, count_by_unit
+from fcpair.bias.answers import SCHEMES, WEIGHED, AnsweredItems, Answers, Counts, Score, count_by_unit
 from fcpair.errors import InputError, suggest_name
 from fcpair.lazy import pd
 from fcpair.notebook import Result, column_names

@@ -8,7 +8,7 @@ from inspect import isfunction
 from shlex import quote
 from typing import Any
 
-from fcpair.bias.formulas import SCHEMES
+from fcpair.bias.answers import SCHEMES
 from fcpair.bias.scoring import BiasFigure, ScoredAnswers
 from fcpair.evaluate.outcome import ALPHA, Concordance, Outcome, group_by_system
 from fcpair.report import formatting

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from fcpair.bias.answers import AnsweredItems, Answers
-from fcpair.bias.formulas import SCHEMES
+from fcpair.bias.answers import SCHEMES, AnsweredItems, Answers
 from fcpair.bias.scoring import BiasFigure, ModelDivergence, measure_divergence, score
 from fcpair.errors import InputError
 

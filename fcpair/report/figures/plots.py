@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fcpair.bias.formulas import SCHEMES
+from fcpair.bias.answers import SCHEMES
 from fcpair.bias.scoring import METHOD, ScoredAnswers
 from fcpair.errors import InputError, suggest_name
 from fcpair.lazy import pd
