@@ -16,9 +16,9 @@ from fcpair.stages.questions import Closed
 if TYPE_CHECKING:
     from fcpair.bias.scoring import ScoredAnswers
     from fcpair.evaluate.outcome import Outcome
-    from fcpair.examination_records import CalibrationResult
     from fcpair.stages.stats.agreement import Agreement, AgreementBlock
     from fcpair.stages.stats.group_differences import GroupComparison
+    from fcpair.work_records import CalibrationResult
 
 IN_GRID, IN_CORPUS, HOLE = 0, 1, 2
 UNDECIDED, POSITIVE, OTHER, DISCARDED, WAITING = 0, 1, 2, 3, 4

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.corpus.crowdcounter import CrowdCounter, read_crowdcounter
+from fcpair.files.corpus.corpus import CrowdCounter, read_crowdcounter
 from fcpair.files.tables.tabular import LINE, read_table, write_table
 from fcpair.texts.aliases import Aliases, Labels, read_aliases
 from fcpair.texts.describe import Description, TextColumns, TextLabels, describe, round_half_up

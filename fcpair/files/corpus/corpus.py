@@ -1,18 +1,31 @@
-"""Readers of corpora: CONAN, Multitarget-CONAN, CSV, JSONL and Parquet, each to one `Corpus`."""
+"""Readers of corpora: CONAN, Multitarget-CONAN, CSV, JSONL and Parquet, each to one `Corpus`, and CrowdCounter."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tables.tabular import FRAME, LINE, Source, choose_sheet, name_of, place_of, read_table
+from fcpair.files.tables.tabular import (
+    FRAME,
+    LINE,
+    Source,
+    check_file,
+    choose_sheet,
+    name_of,
+    place_of,
+    read_table,
+    with_place,
+)
+from fcpair.files.tables.text_files import NO_TEXT_HERE, JsonObjects
 from fcpair.lazy import pd
 from fcpair.params import format_of
 from fcpair.sentences import join, say
-from fcpair.stages.corpus.text_identity import digest, fold_name
+from fcpair.stages.corpus.text_identity import NO_TEXT, digest, fold_name
 from fcpair.start_draft import ColumnsDraft
+from fcpair.values import as_text, is_blank
 
 HS, CN = "hs", "cn"
 MAY_BE_UNPAIRED = "`--unpaired` reads such a row as a text without a pair"
@@ -242,3 +255,106 @@ def guess_columns(header: Sequence[str]) -> ColumnsDraft:
     others = iter([name for name in header if name not in (hs, cn, hs_id, cn_id)])
     hs = hs or next(others, header[0])
     return ColumnsDraft(hs=hs, cn=cn or next(others, header[-1]), hs_id=hs_id, cn_id=cn_id)
+
+
+CROWDCOUNTER = ("hs_id", "hs", "by", "type", "additional", "types", "cn", "label", "targets", "gpt4")
+_ANSWERS = "counterspeech_post"
+_IN_ANSWERS = {"type_required": "type", "counterspeech": "cn", "label": "label"}
+_IN_SPLITS = {"hatespeech": "hs", "counterspeech": "cn", "required_types": "type"}
+_Row = dict[str, Any]
+
+
+class CrowdCounter(NamedTuple):
+    """A file of the release as frames of strings with the same columns, those of `CROWDCOUNTER` that it has, and line:
+    `answers` for each counter-narrative, `unanswered` for each HS that nobody answered, with an empty `cn`. Several
+    labels of a cell are separated by a comma; `types` holds the required type and the further ones, each once.
+    """
+
+    answers: pd.DataFrame
+    unanswered: pd.DataFrame
+
+
+def read_crowdcounter(path: str | Path) -> CrowdCounter:
+    """Read a file of CrowdCounter's release: its dataset, that with target groups or GPT-4's types, or a split.
+
+    Saha, P. et al. (2024), arXiv:2410.01400. Three shapes of JSON are known by what is in them: an object of HS by id
+    (`Final_Dataset`, also with target groups), one of answers by id of their HS, without the HS (`..._gpt4`), and one
+    object a line, an answer and its HS (`Train`, `Val`, `Test`, and those of Gab and Reddit).
+
+    Raises InputError: no file, no JSON of one of the three shapes, and with line numbers a duplicate key, an answer or
+    an HS that lacks a field or has one that is not text, an answer without text.
+    """
+    path = Path(path)
+    check_file(path)
+    objects = JsonObjects(path)
+    is_split = isinstance(objects.first_value, dict) and "hatespeech" in objects.first_value
+    rows = list(_split_rows(objects) if is_split else _release_rows(objects))
+    broken = [row for row in rows if any(NO_TEXT.search(cell) for cell in row.values() if isinstance(cell, str))]
+    reject(path, [*objects.findings, *(Finding(str(path), row[LINE], NO_TEXT_HERE) for row in broken)])
+    if not rows:
+        raise InputError(f"{path}: the file has no HS")
+    return CrowdCounter(*(_cells_frame(path, rows, answered=answered) for answered in (True, False)))
+
+
+def _cells_frame(path: Path, rows: list[_Row], *, answered: bool) -> pd.DataFrame:
+    columns = [name for name in CROWDCOUNTER if any(name in row for row in rows)]
+    cells = [{name: row.get(name, "") for name in (*columns, LINE)} for row in rows if ("cn" in row) is answered]
+    frame = pd.DataFrame(cells, columns=[*columns, LINE], dtype=object)
+    return with_place(frame.astype({LINE: "int64"}), str(path))
+
+
+def _release_rows(objects: JsonObjects) -> Iterator[_Row]:
+    (at,) = objects.values_at(by_line=False)
+    for entry in objects.members(at):
+        members = {member.key: member for member in objects.members(entry.at)}
+        hs_fields: _Row = {"hs_id": entry.key}
+        answers = list(members.values())
+        if _ANSWERS in members or "post" in members:
+            problems = _missing_texts({key: member.value for key, member in members.items()}, ("post",))
+            if _ANSWERS not in members:
+                problems.append(f"no `{_ANSWERS}`")
+            for message in problems:
+                objects.add_finding(entry.at, f"HS `{entry.key}`: {message}")
+            if problems:
+                continue
+            hs_fields["hs"] = members["post"].value
+            if "targets" in members:
+                hs_fields["targets"] = _join_labels(members["targets"].value)
+            answers = list(objects.members(members[_ANSWERS].at))
+        if not answers:
+            yield {**hs_fields, LINE: objects.line_of(entry.at)}
+        for answer in answers:
+            answer_fields = objects.fields(answer.at)
+            problems = _missing_texts(answer_fields, _IN_ANSWERS) if isinstance(answer.value, dict) else []
+            for message in problems:
+                objects.add_finding(answer.at, f"`{answer.key}`: {message}")
+            if answer_fields and not problems:
+                row = {**hs_fields, "by": answer.key, **{name: answer_fields[key] for key, name in _IN_ANSWERS.items()}}
+                further = answer_fields.get("additional_types", [])
+                further = further if isinstance(further, list) else [further]
+                row |= {"additional": _join_labels(further), "types": _join_labels([row["type"], *further])}
+                gpt4 = {"gpt4": _join_labels(answer_fields["gpt4-types"])} if "gpt4-types" in answer_fields else {}
+                yield {**row, **gpt4, LINE: objects.line_of(answer.at)}
+
+
+def _split_rows(objects: JsonObjects) -> Iterator[_Row]:
+    for at in objects.values_at(by_line=True):
+        fields = objects.fields(at)
+        names = [name for name in _IN_SPLITS if name in fields or name != "required_types"]
+        problems = _missing_texts(fields, names)
+        for message in problems:
+            objects.add_finding(at, message)
+        if not problems:
+            types = {"types": _join_labels(fields["total_types"])} if "total_types" in fields else {}
+            yield {**{_IN_SPLITS[name]: fields[name] for name in names}, **types, LINE: objects.line_of(at)}
+
+
+def _missing_texts(fields: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    found_names = ", ".join(fields) or "nothing"
+    missing = [f"no text `{name}`; found {found_names}" for name in names if not isinstance(fields.get(name), str)]
+    empty = [name for name in names if isinstance(fields.get(name), str) and is_blank(fields[name])]
+    return missing + [f"`{name}` is empty" for name in empty]
+
+
+def _join_labels(labels: Any) -> str:
+    return ",".join(dict.fromkeys(filter(None, map(as_text, labels if isinstance(labels, list) else [labels]))))

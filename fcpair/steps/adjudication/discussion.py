@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.examination_records import CalibratedPerson, CalibrationResult, FigureChange
 from fcpair.lazy import pd
 from fcpair.params import Agree, Calibration
 from fcpair.records import UNDECIDED, WORKERS, Figure, Role, RunRecord, Status, Visitor
@@ -50,7 +49,7 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import settings
-from fcpair.work_records import ShownText
+from fcpair.work_records import CalibratedPerson, CalibrationResult, FigureChange, ShownText
 
 
 @dataclass(frozen=True)
