@@ -22,7 +22,8 @@ FilePath = str | PathLike[str]
 _METHODS = {
     **{name: f"grid.{name}" for name in ("adjudicate", "aggregate", "agreement", "assign", "evaluate", "explain")},
     **{name: f"grid.{name}" for name in ("generate", "pair", "plan", "retrieve", "select", "simulate")},
-    **{name: f"study.{name}" for name in ("doctor", "log", "methods", "release", "report", "status")},
+    **{name: f"study.{name}" for name in ("copy", "doctor", "log", "methods", "release", "report", "status", "verify")},
+    **{name: f"Study.{name}" for name in ("restore", "upgrade")},
     **{f"calibrate {name}": f"grid.calibration.{name}" for name in ("start", "close")},
     "answers export": "grid.answers",
     "answers import": "grid.import_answers",
@@ -32,7 +33,6 @@ _METHODS = {
     "ask open": "study.open_survey",
     "backup": "study.back_up",
     "calibrate discuss": "grid.calibration.open_discussion",
-    "copy": "study.copy",
     "examples find": "grid.find_examples",
     "import": "study.import_corpus",
     "init": "Study.create",
@@ -46,13 +46,10 @@ _METHODS = {
     "people qualify": "grid.save.qualification",
     "people retire": "study.retire",
     "recipe": "study.recipe_text",
-    "restore": "Study.restore",
     "run": "study.walk",
-    "upgrade": "Study.upgrade",
     "validate assign": "grid.assign_validation",
     "validate import": "grid.import_verdicts",
     "validate sheets": "grid.sheets.write_verdicts",
-    "verify": "study.verify",
 }
 """What a command is in Python."""
 _COMMAND = re.compile("`fcpair ([a-z]+)(?: ([a-z-]+))?")

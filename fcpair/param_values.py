@@ -234,8 +234,9 @@ def _read(hint: Any, name: str, value: Any) -> Any:
             raise invalid_value(name, value, say("a list"))
         return tuple(_read(args[0], name, item) for item in items)
     if origin is not None and issubclass(origin, Mapping):
-        return _read_table(*args, name, value)
-    if hint is bool or is_dataclass(hint):
+        return _read_table(args[0], args[1], name, value)
+    is_own = hint is bool or is_dataclass(hint)
+    if is_own:
         if not isinstance(value, hint):
             expected = say("True or False") if hint is bool else f"{hint.__name__}(...) of {hint.__module__}"
             raise invalid_value(name, value, expected)

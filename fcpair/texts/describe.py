@@ -181,16 +181,11 @@ class DescribedFigure:
         """As JSON and CSV have it: numbers unrounded, and `rounded` half up to two decimals, where it has decimals."""
         value = float(self.value) if isinstance(self.value, Fraction) else self.value
         has_decimals = self.value is not None and not isinstance(self.value, int)
+        rounded = str(round_half_up(self.value)) if has_decimals and self.value is not None else None
+        over_groups, n_groups = (None, None) if (mean := self.over_groups) is None else (float(mean), self.n_groups)
         return {
-            "figure": self.figure,
-            "per": self.per,
-            "of": self.of,
-            "value": value,
-            "rounded": str(round_half_up(self.value)) if has_decimals and self.value is not None else None,
-            "n": self.n,
-            "over_groups": None if self.over_groups is None else float(self.over_groups),
-            "n_groups": None if self.over_groups is None else self.n_groups,
-            "why": self.why,
+            **{"figure": self.figure, "per": self.per, "of": self.of, "value": value, "rounded": rounded},
+            **{"n": self.n, "over_groups": over_groups, "n_groups": n_groups, "why": self.why},
         }
 
 

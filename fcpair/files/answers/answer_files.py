@@ -150,22 +150,15 @@ def read_answers(
     InputError. Unless it `needs_person`, there is one answer a pair, and the column may be absent. Raises InputError
     where the file is no table, or lacks a column.
     """
-    frame = read_table(
-        path,
-        [answer, *([person] if needs_person else [])],
-        optional=[cell_columns.number, *cell_columns.sides, person, *filter(None, [shown])],
-        blank=[answer, *BLANK],
-        headings=headings,
-    )
+    columns = [answer, *([person] if needs_person else [])]
+    optional = [cell_columns.number, *cell_columns.sides, person, *filter(None, [shown])]
+    frame = read_table(path, columns, optional=optional, blank=[answer, *BLANK], headings=headings)
     cells = _AnsweredCells(frame, frame[answer].str.strip() != "", cell_columns)
-    return _collect_answers(
-        path,
-        cells,
-        person,
-        lambda: {"code": cells.parse(answer, read_word, NO_CODE), "shown": cells.parse(shown, str.strip, "")},
-        [answer],
-        needs_person=needs_person,
-    )
+
+    def parse_columns() -> dict[str, list[Any]]:
+        return {"code": cells.parse(answer, read_word, NO_CODE), "shown": cells.parse(shown, str.strip, "")}
+
+    return _collect_answers(path, cells, person, parse_columns, [answer], needs_person=needs_person)
 
 
 def read_forms(
@@ -178,24 +171,16 @@ def read_forms(
     said of the questions.
     """
     names = [name for name, _ in form.questions]
-    frame = read_table(
-        path,
-        ["by", *names],
-        optional=[CELL_COLUMNS.number, *CELL_COLUMNS.sides, *filter(None, [shown])],
-        blank=[*names, SKIPPED, *BLANK],
-        headings=headings,
-    )
+    optional, blank = [CELL_COLUMNS.number, *CELL_COLUMNS.sides, *filter(None, [shown])], [*names, SKIPPED, *BLANK]
+    frame = read_table(path, ["by", *names], optional=optional, blank=blank, headings=headings)
     answered = [*names, *({SKIPPED} & set(frame.columns))]
     is_said = frame[answered].apply(lambda column: ~column.str.strip().str.lower().isin(["", "false", "0"]))
     cells = _AnsweredCells(frame, is_said.any(axis=1), CELL_COLUMNS)
-    return _collect_answers(
-        path,
-        cells,
-        "by",
-        lambda: {"answer": cells.parse_form(form), "shown": cells.parse(shown, str, "")},
-        names,
-        needs_person=True,
-    )
+
+    def parse_columns() -> dict[str, list[Any]]:
+        return {"answer": cells.parse_form(form), "shown": cells.parse(shown, str, "")}
+
+    return _collect_answers(path, cells, "by", parse_columns, names, needs_person=True)
 
 
 def _collect_answers(
@@ -207,10 +192,8 @@ def _collect_answers(
     *,
     needs_person: bool,
 ) -> ImportedAnswers:
-    cell_columns, by_text = cells.of, cells.by_text
-
+    cell_columns, by_text, unit = cells.of, cells.by_text, cells.of.number
     made_up, imported = Origin.SIMULATED.value, Origin.IMPORTED.value
-    unit = cell_columns.number
     rows = pd.DataFrame(
         {
             LINE: cells.lines,
@@ -228,16 +211,9 @@ def _collect_answers(
             ),
         }
     )
+    said, place, has_rows = {name: cells.parse(name, str, "") for name in answers}, cells.place, len(rows) > 0
     incoming = ImportedAnswers(
-        name_of(path),
-        rows,
-        cells.findings,
-        cells.place,
-        by_text,
-        cell_columns,
-        {name: cells.parse(name, str, "") for name in answers},
-        cells.filled,
-        has_answers=bool(len(rows)),
+        name_of(path), rows, cells.findings, place, by_text, cell_columns, said, cells.filled, has_answers=has_rows
     )
     key = [*([HS, CN] if by_text else ["pair"]), *(["person"] if needs_person else [])]
     first = rows.groupby(key, sort=False)[[LINE, "person"]].transform("first")

@@ -22,12 +22,8 @@ SheetFormat = Literal["csv", "xlsx"]
 SHEET_FORMATS: tuple[SheetFormat, ...] = get_args(SheetFormat)
 LONGEST_CELL = 32_767  # characters; a spreadsheet program cuts the rest off
 PAIRS = "pairs"
-WIDTHS = {
-    **dict.fromkeys(("hs", "cn", "row", "column", "original", "text"), 60),
-    "labels": 40,
-    "note": 40,
-    GUIDELINES: 100,
-}  # of columns, in characters
+_WIDE = dict.fromkeys(("hs", "cn", "row", "column", "original", "text"), 60)
+WIDTHS = {**_WIDE, "labels": 40, "note": 40, GUIDELINES: 100}  # of columns, in characters
 NARROW = 16
 AS_TEXT, GENERAL = "@", "General"  # number formats
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")  # is compared as a number with what is typed, so it must be one
@@ -76,10 +72,8 @@ def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
         first, last = 1 + len(lines), len(lines) + len(words)
         lines += [*(float(word) if _NUMBER.fullmatch(word) else word for word in words), ""]
         from_list = f"{GUIDELINES}!$A${first}:$A${last}"
-        choice = DataValidation("list", formula1=from_list, allow_blank=True, showDropDown=False)
-        choice.error = f"Choose one of: {', '.join(words)}"[:225]
-        choice.errorTitle = "This is not an answer"
-        choice.showErrorMessage = True
+        choice = DataValidation("list", formula1=from_list, allow_blank=True, showDropDown=False, showErrorMessage=True)
+        choice.errorTitle, choice.error = "This is not an answer", f"Choose one of: {', '.join(words)}"[:225]
         sheet.add_data_validation(choice)
         letter = get_column_letter(1 + columns.index(name))
         choice.add(f"{letter}2:{letter}{1 + len(rows)}")
@@ -115,8 +109,7 @@ def _write_rows(sheet: Worksheet, columns: Sequence[str], rows: Sequence[Sequenc
 
 def _cell_text(text: str, path: Path) -> str:
     if len(text) > LONGEST_CELL:
-        raise InputError(
-            f"{path}: a text has {len(text):,} characters, but a cell holds at most {LONGEST_CELL:,}; write CSV"
-        )
+        has = f"a text has {len(text):,} characters"
+        raise InputError(f"{path}: {has}, but a cell holds at most {LONGEST_CELL:,}; write CSV")
     text = _UNPRINTABLE.sub(" ", text)
     return f"'{text}" if unguard(text) != text else text  # so that reading takes off no apostrophe of the text

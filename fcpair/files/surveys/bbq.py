@@ -394,16 +394,8 @@ def _parse_bbq(row: Row) -> Template:
             before = after
         return (*parts, before)
 
-    return _build_template(
-        row,
-        _BBQ,
-        parse_text,
-        row["Category"].strip(),
-        row["Q_id"],
-        fillers=fillers,
-        unknown=UNKNOWN,
-        stereotyped=tuple(_parse_groups(row)),
-    )
+    fields = {"fillers": fillers, "unknown": UNKNOWN, "stereotyped": tuple(_parse_groups(row))}
+    return _build_template(row, _BBQ, parse_text, row["Category"].strip(), row["Q_id"], **fields)
 
 
 def _parse_kobbq(row: Row) -> Template:
@@ -418,16 +410,8 @@ def _parse_kobbq(row: Row) -> Template:
             parts += [Blank(slot, _split_forms(forms)[: len(fillers.get(slot, ())) or None]), after]
         return tuple(parts)
 
-    return _build_template(
-        row,
-        _KOBBQ,
-        parse_text,
-        row["Category"],
-        row["ID"],
-        fillers=fillers,
-        unknown=("알 수 없음",),
-        stereotyped=(row["Target_group"],),
-    )
+    fields = {"fillers": fillers, "unknown": ("알 수 없음",), "stereotyped": (row["Target_group"],)}
+    return _build_template(row, _KOBBQ, parse_text, row["Category"], row["ID"], **fields)
 
 
 def _split_forms(text: str) -> tuple[str, ...]:

@@ -212,20 +212,11 @@ def _parse_template(table: Mapping[str, Any], slots: Mapping[str, Any], version:
     for name in _OPTIONS:
         groups = (slots.get(part.slot, {}).get("group", "") for part in texts[name] if isinstance(part, Blank))
         options.append(Option(texts[name], tuple(filter(None, groups))))
-    return Template(
-        id=table["id"],
-        version=version,
-        category=table["category"],
-        fillers={name: tuple(slot["fillers"]) for name, slot in slots.items()},
-        texts={name: texts[name] for name in TEXTS},
-        culprit=options[0],
-        other=options[1],
-        unknown=tuple(table["unknown"]),
-        stereotyped=tuple(table["stereotyped"]),
-        author=table.get("author", ""),
-        statement=table.get("statement", ""),
-        line=line,
-    )
+    fields: dict[str, Any] = {name: tuple(table[name]) for name in ("unknown", "stereotyped")}
+    fields |= {name: table.get(name, "") for name in ("author", "statement")}
+    fields |= {"fillers": {name: tuple(slot["fillers"]) for name, slot in slots.items()}, "line": line}
+    fields |= {"texts": {name: texts[name] for name in TEXTS}, "culprit": options[0], "other": options[1]}
+    return Template(id=table["id"], version=version, category=table["category"], **fields)
 
 
 def _parse_text(text: str, slots: Mapping[str, Any]) -> Text:

@@ -86,14 +86,8 @@ _BLOCK_BYTES = 1 << 16  # bytes
 _SPACE = "urn:oasis:names:tc:opendocument:xmlns:"
 _OFFICE, _TABLE, _TEXT = f"{_SPACE}office:1.0 ", f"{_SPACE}table:1.0 ", f"{_SPACE}text:1.0 "
 _CALC = "urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0 "
-_CELL_KINDS = {
-    "float": "numbers",
-    "percentage": "numbers",
-    "currency": "numbers",
-    "boolean": "TRUE or FALSE",
-    "date": "dates",
-    "time": "times",
-}
+_NUMBERS = dict.fromkeys(("float", "percentage", "currency"), "numbers")
+_CELL_KINDS = {**_NUMBERS, "boolean": "TRUE or FALSE", "date": "dates", "time": "times"}
 _INTEGER = re.compile(r"-?\d+")
 _ERROR = re.compile(r"#(N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|Err:\d+")
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
@@ -129,12 +123,9 @@ class _Reader:
         self._parser.CharacterDataHandler = self._characters
         self._parser.EntityDeclHandler = self._refuse_entity
         self.feed = self._parser.Parse
-        self._sheet, self._at, self._aside = "", 0, 0
-        self._length, self._paragraphs = 0, 0
+        self._sheet, self._at, self._aside, self._length, self._paragraphs, self._in_row = "", 0, 0, 0, 0, False
         self._cell: dict[str, str] | None = None
-        self._row: list[str] = []
-        self._parts: list[str] = []
-        self._in_row = False
+        self._row, self._parts = list[str](), list[str]()
 
     def _refuse_entity(self, *_declared: Any) -> NoReturn:
         raise ValueError("it declares entities")

@@ -167,17 +167,14 @@ def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str
 def _pad_rows(
     raw: RawTable, header: list[str], blank: Sequence[str], *, keep_empty: bool
 ) -> tuple[list[list[str]], list[int]]:
-    least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
-    n = len(raw.rows)
-    if not keep_empty:
-        n = max((at for at, row in enumerate(raw.rows, 1) if not is_blank("".join(row))), default=0)
+    least, width = max((at for at, name in enumerate(header, 1) if name not in blank), default=1), len(header)
+    n = max((at for at, row in enumerate(raw.rows, 1) if keep_empty or not is_blank("".join(row))), default=0)
     findings = [
-        Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}")
+        Finding(raw.place, line, f"{len(row)} cells; expected {width}")
         for row, line in zip(raw.rows[:n], raw.lines, strict=False)
-        if not is_blank("".join(row[len(header) :])) or least > len(row)
+        if not is_blank("".join(row[width:])) or least > len(row)
     ]
     reject(raw.place, findings)
-    width = len(header)
     rows = [[*map(visible_text, row[:width])] + [""] * (width - len(row)) for row in raw.rows[:n]]
     return rows, raw.lines[:n]
 
