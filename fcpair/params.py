@@ -97,15 +97,8 @@ class Setup(Checked):
     )
 
 
-FORMAT_BY_SUFFIX: dict[str, CorpusFormat] = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".xlsx": "xlsx",
-    ".ods": "ods",
-}
+FORMAT_BY_SUFFIX: dict[str, CorpusFormat] = {".csv": "csv", ".parquet": "parquet", ".xlsx": "xlsx", ".ods": "ods"}
+FORMAT_BY_SUFFIX |= {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
 
 
 def format_of(path: Path) -> CorpusFormat:

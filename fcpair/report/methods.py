@@ -362,13 +362,9 @@ def agreement_figures(counts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if name not in COUNTS_OF_AGREEMENT:
             kind, _, detail = name.partition(", ")
             key = next((key for start, key in CITED_FIGURES.items() if start in name), None)
-            yield {
-                "name": f"{kind[0].upper()}{kind[1:]}" + (f" ({detail})" if detail else ""),
-                "citation": f" [@{key}]" if key else "",
-                "value": value,
-                "ends": intervals.get(name),
-                "why": undefined.get(name),
-            }
+            title, cited = f"{kind[0].upper()}{kind[1:]}" + (f" ({detail})" if detail else ""), key and f" [@{key}]"
+            ends, why = intervals.get(name), undefined.get(name)
+            yield {"name": title, "citation": cited or "", "value": value, "ends": ends, "why": why}
 
 
 def tested_figures(counts: Mapping[str, Any]) -> list[str]:

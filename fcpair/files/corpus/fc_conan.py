@@ -108,15 +108,9 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
             f"{have} no verdict, and FC-CONAN's column `{VALID}` has no value for that; validate them, choose a tier "
             "that requires a verdict, or use fcpair's own columns (--layout fcpair)"
         )
-    table = pd.DataFrame(
-        {
-            INDEX: partition["cell_id"],
-            HS_TEXT: partition["hs"],
-            CN_TEXT: partition["cn"],
-            FINAL: partition["positive"].astype("int64"),
-            VALID: (partition["verdict"] == Verdict.AGREE).astype("int64"),
-        }
-    )
+    table = partition[["cell_id", "hs", "cn"]].set_axis([INDEX, HS_TEXT, CN_TEXT], axis="columns")
+    table[FINAL] = partition["positive"].astype("int64")
+    table[VALID] = (partition["verdict"] == Verdict.AGREE).astype("int64")
     for name in (*HS_METADATA, *CN_METADATA):
         table[name] = metadata[name].to_numpy() if name in metadata.columns else ""
     shown = labels[labels.groupby("cell_id")["code"].transform("size") > 1]

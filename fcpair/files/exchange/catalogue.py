@@ -278,15 +278,9 @@ class Doccano(JsonLinesTool):
         )
         if not words:
             return None
-        return ToolAnswer(
-            file.place,
-            line,
-            PurePosixPath(file.place).stem,
-            as_text(value.get(KEY)),
-            {form.questions[0][0]: [as_text(word) for word in words]},
-            "\n".join(map(as_text, notes)),
-            shown=as_text(value.get("text")),
-        )
+        user, key, shown = PurePosixPath(file.place).stem, as_text(value.get(KEY)), as_text(value.get("text"))
+        chosen = {form.questions[0][0]: [as_text(word) for word in words]}
+        return ToolAnswer(file.place, line, user, key, chosen, "\n".join(map(as_text, notes)), shown=shown)
 
 
 DATA, STYLE, OUTPUT, BOX = "data/items.jsonl", "style.css", "annotation_output", "text_box"
@@ -316,17 +310,11 @@ class Potato(JsonLinesTool):
             required = {"label_requirement": {"required": True}}
             schemes.append(choice | required if options else _box(name, name, required=True))
         config = {
-            "annotation_task_name": project.title,
-            "task_dir": ".",
-            "output_annotation_dir": OUTPUT,
-            "output_annotation_format": "jsonl",
-            "data_files": [DATA],
-            "base_css": STYLE,
-            "item_properties": {"id_key": KEY, "text_key": "text"},
-            "require_password": True,
+            **{"annotation_task_name": project.title, "task_dir": ".", "output_annotation_dir": OUTPUT},
+            **{"output_annotation_format": "jsonl", "data_files": [DATA], "base_css": STYLE},
+            **{"item_properties": {"id_key": KEY, "text_key": "text"}, "require_password": True},
             "user_config": {"allow_all_users": False, "users": list(project.shards)},
-            "assignment_strategy": "batch",
-            "batch_assignment": {"enabled": True},
+            **{"assignment_strategy": "batch", "batch_assignment": {"enabled": True}},
             "annotation_schemes": [*schemes, _box(note_name(project.form), "Note", required=False)],
         }
         return {
@@ -415,17 +403,10 @@ class Prodigy(JsonLinesTool):
         except (TypeError, ValueError, OverflowError, OSError):
             expected = "expected seconds since 1970, as Prodigy writes them"
             raise InputError(f"`{seconds}` is not a time; {expected}") from None
-        return ToolAnswer(
-            file.place,
-            line,
-            as_text(value.get("_annotator_id") or value.get("_session_id")),
-            as_text(value.get(KEY)),
-            {name: words} if words and act == "accept" else {},
-            as_text(value.get(NOTE)),
-            act == "ignore",
-            at=at,
-            shown=as_text(value.get("text")),
-        )
+        user, answer = value.get("_annotator_id") or value.get("_session_id"), {name: words} if words else {}
+        user, key, note, shown = map(as_text, (user, *map(value.get, (KEY, NOTE, "text"))))
+        is_skip = act == "ignore"
+        return ToolAnswer(file.place, line, user, key, {} if is_skip else answer, note, is_skip, at=at, shown=shown)
 
 
 TOOLS: dict[str, AnnotationTool] = {tool.name: tool for tool in (LabelStudio(), Potato(), Doccano(), Prodigy())}

@@ -54,10 +54,7 @@ _SPELLINGS = (  # what is read as what, in this order, after spaces are single a
     (r"o'brien", "obrien"),
 )
 _FIELDS = {
-    "category": pa.string(),
-    "question_index": pa.string(),
-    "question_polarity": pa.string(),
-    "context_condition": pa.string(),
+    **{name: pa.string() for name in ("category", "question_index", "question_polarity", "context_condition")},
     "answer_info": pa.struct([(name, pa.list_(pa.string())) for name in OPTIONS]),
     "additional_metadata": pa.struct([("stereotyped_groups", pa.list_(pa.string()))]),
     **{name: pa.string() for name in OPTIONS},

@@ -66,11 +66,9 @@ class WorkbookSize:
             self._refuse(sheet, row, f"a cell of more than {LONGEST_CELL:,} characters")
 
     def _refuse(self, sheet: str, row: int | None, what: str) -> None:
-        raise InputError(
-            f"{self.path}: too large to be read as a spreadsheet; delete what is not part of the table, or save it "
-            "as CSV",
-            [Finding(f"{self.path}, sheet `{sheet}`", row, what)],
-        )
+        hint = "delete what is not part of the table, or save it as CSV"
+        finding = Finding(f"{self.path}, sheet `{sheet}`", row, what)
+        raise InputError(f"{self.path}: too large to be read as a spreadsheet; {hint}", [finding])
 
 
 @dataclass
@@ -275,11 +273,8 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
     reject(place, [Finding(place, *problem) for problem in unread])
     if sheet.not_text.keys() - {WHOLE_NUMBERS}:  # which are read as they are shown, and stand in sheets of ours
         kinds = ", ".join(f"{what}: {n:,}" for what, n in sheet.not_text.most_common())
-        n = sheet.not_text.total()
-        warn_of_table(
-            f"{place}: {n:,} cell{'s are' if n > 1 else ' is'} no text ({kinds}); read as they are shown, as "
-            "far as that is known"
-        )
+        n, read_so = sheet.not_text.total(), "read as they are shown, as far as that is known"
+        warn_of_table(f"{place}: {n:,} cell{'s are' if n > 1 else ' is'} no text ({kinds}); {read_so}")
     header = sheet.rows[0][1]
     filled = [row if len(row) >= len(header) else row + [""] * (len(header) - len(row)) for _, row in sheet.rows[1:]]
     return RawTable(place, header, filled, [at for at, _ in sheet.rows[1:]])
