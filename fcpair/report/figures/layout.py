@@ -142,8 +142,8 @@ def make_canvas(
         at = (MARGIN + LINE * below) / height
         figure.text(MARGIN / sheet.width, at, line, fontsize=sheet.print_size, color=inks.ink)
     for legend in legends:
-        at = (legend.left / sheet.width, 1 - (sheet.top + LEGEND_LINE * legend.below) / height)
-        place_style: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": at, "frameon": False, "borderpad": 0}
+        corner = (legend.left / sheet.width, 1 - (sheet.top + LEGEND_LINE * legend.below) / height)
+        place_style: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": corner, "frameon": False, "borderpad": 0}
         place_style |= {"borderaxespad": 0, "labelspacing": 0.55, "handlelength": 2.6, "handleheight": 1.1}
         words: dict[str, Any] = {"fontsize": sheet.size, "labelcolor": inks.ink}
         box = figure.legend(list(legend.marks.values()), list(legend.marks), **place_style, **words)
