@@ -49,7 +49,8 @@ def render(data: ReportData) -> str:
     environment.globals |= {of.__name__: of for of in functions} | {"swatch": grid_map.swatch, "draw": forest_markup}
     environment.globals |= {"long_table": LONG_TABLE, "most_pairs": MOST_PAIRS, "no_two": NO_TWO}
     environment.globals["sections"] = build_sections
-    context = {"data": data, "main": data.main, "alpha": ALPHA, "log": log_lines(data.log), "gaps": find_gaps(data)}
+    context: dict[str, Any] = {"data": data, "main": data.main, "alpha": ALPHA}
+    context |= {"log": log_lines(data.log), "gaps": find_gaps(data)}
     context["grid"] = _grid_maps(data.main.grid) if data.main and data.main.grid else None
     context["evaluation"] = strip_folders(data.evaluation.outcome) if data.evaluation else None
     return environment.get_template("page.html.j2").render(context)
