@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fcpair.bias import AnsweredItems, score
-from fcpair.bias.scoring import MEAN
+from fcpair.bias.answers import AnsweredItems
+from fcpair.bias.scoring import MEAN, score
 from fcpair.stages.stats.group_differences import PermutationTest, share_difference
 
 Floats = npt.NDArray[np.float64]

@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fcpair.records import Figure
-from fcpair.texts.correlate import COEFFICIENTS, check_selection, correlate
-from fcpair.texts.ratings import RatedTexts
+from fcpair.texts.ratings import COEFFICIENTS, RatedTexts, check_selection, correlate
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]

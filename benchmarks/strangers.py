@@ -27,7 +27,7 @@ from benchmarks.clients import Connection, Tally, label_online
 from benchmarks.measure import MB, SEED, Figure, column, show
 from benchmarks.proxies import behind, program
 from benchmarks.serving import N_CLIENTS, prepare, server
-from fcpair.files.open_files import raise_open_file_limit
+from fcpair.unfinished import open_file_limit
 
 REPETITIONS = 1
 SECONDS = 20
@@ -188,5 +188,5 @@ async def _attack(port: int) -> None:
 
 
 if __name__ == "__main__":
-    raise_open_file_limit(2 * (N_IDLE + N_BODIES))
+    open_file_limit(2 * (N_IDLE + N_BODIES))
     asyncio.run(_attack(int(sys.argv[1])))

@@ -21,7 +21,13 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name in {"Grid", "Study"}:  # on demand: the command line must start without the database
-        return getattr(_study_module(), name)
+        collects = gc.isenabled()
+        gc.disable()  # modules are no garbage, and looking for some takes a tenth of the time
+        try:
+            return getattr(import_module("fcpair.study"), name)
+        finally:
+            if collects:
+                gc.enable()
     if name == "evaluate":
         return import_module("fcpair.evaluate")  # which can be called
     if name == "__version__":
@@ -29,14 +35,3 @@ def __getattr__(name: str) -> Any:
 
         return version("fcpair")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _study_module() -> Any:
-    """The module, loaded without looking for garbage meanwhile: modules are none, and it takes a tenth of the time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        return import_module("fcpair.study")
-    finally:
-        if collects:
-            gc.enable()

@@ -30,171 +30,105 @@ THINGS: Mapping[str, Forms] = {
 }
 """Counts that stand within the sentence of another one."""
 
-FIRST: Mapping[str, tuple[tuple[tuple[str, ...], Forms], ...]] = {
-    "import": (
-        (("rows", "hs", "cn"), mark_plural(
-            "%(n)s row was imported: %(hs)s and %(cn)s", "%(n)s rows were imported: %(hs)s and %(cn)s")),
-    ),
-    "select": (
-        (("hs", "source_cns"), mark_plural(
-            "%(n)s HS was selected, with %(source_cns)s", "%(n)s HS were selected, with %(source_cns)s")),
-    ),
-    "retrieve": (
-        (("candidates", "source_cns", "neighbours"), mark_plural(
-            "%(n)s candidate was found: %(source_cns)s have %(neighbours)s",
-            "%(n)s candidates were found: %(source_cns)s have %(neighbours)s")),
-        (("candidates",), mark_plural("%(n)s candidate was brought in", "%(n)s candidates were brought in")),
-    ),
-    "pair": (
-        (("pairs", "hs", "cn"), mark_plural(
-            "%(n)s pair was made of %(hs)s and %(cn)s", "%(n)s pairs were made of %(hs)s and %(cn)s")),
-        (("cells", "grid", "rows", "columns"), mark_plural(
-            "grid `%(grid)s` was made: %(n)s cell of %(rows)s and %(columns)s",
-            "grid `%(grid)s` was made: %(n)s cells of %(rows)s and %(columns)s")),
-    ),
-    "grid": (
-        (("rounds", "grid"), mark_plural(
-            "grid `%(grid)s` was planned, with %(n)s round", "grid `%(grid)s` was planned, with %(n)s rounds")),
-    ),
-    "plan": (
-        (("labels",), mark_plural("%(n)s label is planned", "%(n)s labels are planned")),
-    ),
-    "assign": (
-        (("assignments", "people", "round", "cells", "grid"), mark_plural(
-            "%(n)s answer of round `%(round)s` was assigned to %(people)s, in %(cells)s of grid `%(grid)s`",
-            "%(n)s answers of round `%(round)s` were assigned to %(people)s, in %(cells)s of grid `%(grid)s`")),
-        (("assignments", "annotators"), mark_plural(
-            "%(n)s label was assigned to %(annotators)s", "%(n)s labels were assigned to %(annotators)s")),
-        (("new", "annotators"), mark_plural(
-            "%(n)s further label was assigned, among %(annotators)s",
-            "%(n)s further labels were assigned, among %(annotators)s")),
-        (("free", "annotators"), mark_plural(
-            "%(n)s label is open to anybody who asks first, of %(annotators)s now",
-            "%(n)s labels are open to anybody who asks first, of %(annotators)s now")),
-        (("free",), mark_plural(
-            "%(n)s further label is open to anybody who asks first",
-            "%(n)s further labels are open to anybody who asks first")),
-        (("taken_away",), mark_plural(
-            "open assignment was ended: %(n)s label that nobody had was removed",
-            "open assignment was ended: %(n)s labels that nobody had were removed")),
-    ),
-    "validate": (
-        (("pairs", "validators"), mark_plural(
-            "%(n)s pair was assigned to %(validators)s", "%(n)s pairs were assigned to %(validators)s")),
-    ),
-    "calibration": (
-        (("pairs", "people", "round", "assignments"), mark_plural(
-            "%(n)s pair was assigned to everybody, that is %(people)s, in round `%(round)s`: %(assignments)s answers",
-            "%(n)s pairs were assigned to everybody, that is %(people)s, in round `%(round)s`: %(assignments)s "
-            "answers")),
-    ),
-    "discussion": (
-        (("differing", "pairs", "assignments"), mark_plural(
-            "the discussion was opened: people differ on %(n)s of %(pairs)s, and can answer %(assignments)s times more",
-            "the discussion was opened: people differ on %(n)s of %(pairs)s, and can answer %(assignments)s times "
-            "more")),
-    ),
-    "close calibration": (
-        (("second_answers",), mark_plural(
-            "the calibration was closed, with %(n)s second answer",
-            "the calibration was closed, with %(n)s second answers")),
-    ),
-    "qualification": (
-        (("pairs",), mark_plural("%(n)s pair tells who qualifies", "%(n)s pairs tell who qualifies")),
-    ),
-    "controls": (
-        (("pairs",), mark_plural("%(n)s pair serves as a control", "%(n)s pairs serve as controls")),
-    ),
-    "practice": (
-        (("items",), mark_plural("%(n)s pair is there to practise on", "%(n)s pairs are there to practise on")),
-    ),
-    "guidelines": (
-        (("version",), mark_plural(
-            "version %(n)s of the guidelines was published", "version %(n)s of the guidelines was published")),
-        (("pairs",), mark_plural(
-            "the flag of %(n)s pair was answered in the guidelines",
-            "the flags of %(n)s pairs were answered in the guidelines")),
-    ),
-    "recipe": (
-        (("version",), mark_plural("version %(n)s of the recipe was kept", "version %(n)s of the recipe was kept")),
-    ),
-    "adjudicate": (
-        (("imported",), mark_plural("%(n)s decision was imported", "%(n)s decisions were imported")),
-        (("requested",), mark_plural(
-            "a person is to decide %(n)s pair more", "a person is to decide %(n)s pairs more")),
-        (("new",), mark_plural(
-            "%(n)s pair was decided anew by the policy", "%(n)s pairs were decided anew by the policy")),
-    ),
-    "simulate": (
-        (("answers", "round"), mark_plural(
-            "%(n)s answer was simulated in round `%(round)s`", "%(n)s answers were simulated in round `%(round)s`")),
-    ),
-    "generate": (
-        (("answers", "round", "models"), mark_plural(
-            "%(n)s answer was given by %(models)s in round `%(round)s`",
-            "%(n)s answers were given by %(models)s in round `%(round)s`")),
-    ),
-    "examples": (
-        (("examples", "rows", "round"), mark_plural(
-            "%(n)s example was found for %(rows)s of round `%(round)s`",
-            "%(n)s examples were found for %(rows)s of round `%(round)s`")),
-    ),
-    "examples review": (
-        (("used", "round"), mark_plural(
-            "%(n)s example of round `%(round)s` was accepted", "%(n)s examples of round `%(round)s` were accepted")),
-    ),
-    " import": (
-        (("labels", "pairs", "adjudications", "verdicts"), mark_plural(
-            "%(n)s label of %(pairs)s was imported, with %(adjudications)s decisions and %(verdicts)s verdicts",
-            "%(n)s labels of %(pairs)s were imported, with %(adjudications)s decisions and %(verdicts)s verdicts")),
-        (("answers",), mark_plural("%(n)s answer was imported", "%(n)s answers were imported")),
-    ),
-    " withdraw": (
-        (("answers",), mark_plural("%(n)s answer was withdrawn", "%(n)s answers were withdrawn")),
-    ),
-    "dismiss": (
-        (("set_aside",), mark_plural("%(n)s answer was set aside", "%(n)s answers were set aside")),
-    ),
-    "annotate": (
-        (("questions",), mark_plural(
-            "people are asked %(n)s question about themselves", "people are asked %(n)s questions about themselves")),
-    ),
-    "partition": (
-        (("pairs",), mark_plural("a tier of %(n)s pair was written", "a tier of %(n)s pairs was written")),
-    ),
-    "export": (
-        (("texts", "answered"), mark_plural(
-            "%(n)s text was written, %(answered)s of them answered", "%(n)s texts were written, %(answered)s of them "
-            "answered")),
-        (("rows", "of"), mark_plural(
-            "%(n)s of %(of)s rows was written", "%(n)s of %(of)s rows were written")),
-        (("rows",), mark_plural("%(n)s row was written", "%(n)s rows were written")),
-        (("pairs", "hs", "cn"), mark_plural(
-            "%(n)s pair of %(hs)s and %(cn)s was written", "%(n)s pairs of %(hs)s and %(cn)s were written")),
-        (("decisions",), mark_plural("%(n)s decision was written", "%(n)s decisions were written")),
-    ),
-    "release": (
-        (("tables",), mark_plural("a release of %(n)s table was written", "a release of %(n)s tables was written")),
-    ),
-    "agreement": (
-        (("labels", "pairs", "overlapped"), mark_plural(
-            "%(n)s label of %(pairs)s was compared, %(overlapped)s of them with two labels or more",
-            "%(n)s labels of %(pairs)s were compared, %(overlapped)s of them with two labels or more")),
-        (("blocks",), mark_plural("agreement in %(n)s block", "agreement in %(n)s blocks")),
-    ),
-    "evaluate": (
-        (("systems", "hs", "pool"), mark_plural(
-            "%(n)s system ranked a pool of %(pool)s texts for %(hs)s",
-            "%(n)s systems ranked a pool of %(pool)s texts for %(hs)s")),
-    ),
-    "bias score": (
-        (("answers", "models"), mark_plural(
-            "%(n)s answer of %(models)s was scored", "%(n)s answers of %(models)s were scored")),
-    ),
+FIRST: Mapping[tuple[str, ...], Forms] = {
+    ("import", "rows", "hs", "cn"): mark_plural(
+        "%(n)s row was imported: %(hs)s and %(cn)s", "%(n)s rows were imported: %(hs)s and %(cn)s"),
+    ("select", "hs", "source_cns"): mark_plural(
+        "%(n)s HS was selected, with %(source_cns)s", "%(n)s HS were selected, with %(source_cns)s"),
+    ("retrieve", "candidates", "source_cns", "neighbours"): mark_plural(
+        "%(n)s candidate was found: %(source_cns)s have %(neighbours)s",
+        "%(n)s candidates were found: %(source_cns)s have %(neighbours)s"),
+    ("retrieve", "candidates"): mark_plural("%(n)s candidate was brought in", "%(n)s candidates were brought in"),
+    ("pair", "pairs", "hs", "cn"): mark_plural(
+        "%(n)s pair was made of %(hs)s and %(cn)s", "%(n)s pairs were made of %(hs)s and %(cn)s"),
+    ("pair", "cells", "grid", "rows", "columns"): mark_plural(
+        "grid `%(grid)s` was made: %(n)s cell of %(rows)s and %(columns)s",
+        "grid `%(grid)s` was made: %(n)s cells of %(rows)s and %(columns)s"),
+    ("grid", "rounds", "grid"): mark_plural(
+        "grid `%(grid)s` was planned, with %(n)s round", "grid `%(grid)s` was planned, with %(n)s rounds"),
+    ("plan", "labels"): mark_plural("%(n)s label is planned", "%(n)s labels are planned"),
+    ("assign", "assignments", "people", "round", "cells", "grid"): mark_plural(
+        "%(n)s answer of round `%(round)s` was assigned to %(people)s, in %(cells)s of grid `%(grid)s`",
+        "%(n)s answers of round `%(round)s` were assigned to %(people)s, in %(cells)s of grid `%(grid)s`"),
+    ("assign", "assignments", "annotators"): mark_plural(
+        "%(n)s label was assigned to %(annotators)s", "%(n)s labels were assigned to %(annotators)s"),
+    ("assign", "new", "annotators"): mark_plural(
+        "%(n)s further label was assigned, among %(annotators)s",
+        "%(n)s further labels were assigned, among %(annotators)s"),
+    ("assign", "free", "annotators"): mark_plural(
+        "%(n)s label is open to anybody who asks first, of %(annotators)s now",
+        "%(n)s labels are open to anybody who asks first, of %(annotators)s now"),
+    ("assign", "free"): mark_plural(
+        "%(n)s further label is open to anybody who asks first",
+        "%(n)s further labels are open to anybody who asks first"),
+    ("assign", "taken_away"): mark_plural(
+        "open assignment was ended: %(n)s label that nobody had was removed",
+        "open assignment was ended: %(n)s labels that nobody had were removed"),
+    ("validate", "pairs", "validators"): mark_plural(
+        "%(n)s pair was assigned to %(validators)s", "%(n)s pairs were assigned to %(validators)s"),
+    ("calibration", "pairs", "people", "round", "assignments"): mark_plural(
+        "%(n)s pair was assigned to everybody, that is %(people)s, in round `%(round)s`: %(assignments)s answers",
+        "%(n)s pairs were assigned to everybody, that is %(people)s, in round `%(round)s`: %(assignments)s answers"),
+    ("discussion", "differing", "pairs", "assignments"): mark_plural(
+        "the discussion was opened: people differ on %(n)s of %(pairs)s, and can answer %(assignments)s times more",
+        "the discussion was opened: people differ on %(n)s of %(pairs)s, and can answer %(assignments)s times more"),
+    ("close calibration", "second_answers"): mark_plural(
+        "the calibration was closed, with %(n)s second answer",
+        "the calibration was closed, with %(n)s second answers"),
+    ("qualification", "pairs"): mark_plural("%(n)s pair tells who qualifies", "%(n)s pairs tell who qualifies"),
+    ("controls", "pairs"): mark_plural("%(n)s pair serves as a control", "%(n)s pairs serve as controls"),
+    ("practice", "items"): mark_plural("%(n)s pair is there to practise on", "%(n)s pairs are there to practise on"),
+    ("guidelines", "version"): mark_plural(
+        "version %(n)s of the guidelines was published", "version %(n)s of the guidelines was published"),
+    ("guidelines", "pairs"): mark_plural(
+        "the flag of %(n)s pair was answered in the guidelines",
+        "the flags of %(n)s pairs were answered in the guidelines"),
+    ("recipe", "version"): mark_plural("version %(n)s of the recipe was kept", "version %(n)s of the recipe was kept"),
+    ("adjudicate", "imported"): mark_plural("%(n)s decision was imported", "%(n)s decisions were imported"),
+    ("adjudicate", "requested"): mark_plural(
+        "a person is to decide %(n)s pair more", "a person is to decide %(n)s pairs more"),
+    ("adjudicate", "new"): mark_plural(
+        "%(n)s pair was decided anew by the policy", "%(n)s pairs were decided anew by the policy"),
+    ("simulate", "answers", "round"): mark_plural(
+        "%(n)s answer was simulated in round `%(round)s`", "%(n)s answers were simulated in round `%(round)s`"),
+    ("generate", "answers", "round", "models"): mark_plural(
+        "%(n)s answer was given by %(models)s in round `%(round)s`",
+        "%(n)s answers were given by %(models)s in round `%(round)s`"),
+    ("examples", "examples", "rows", "round"): mark_plural(
+        "%(n)s example was found for %(rows)s of round `%(round)s`",
+        "%(n)s examples were found for %(rows)s of round `%(round)s`"),
+    ("examples review", "used", "round"): mark_plural(
+        "%(n)s example of round `%(round)s` was accepted", "%(n)s examples of round `%(round)s` were accepted"),
+    (" import", "labels", "pairs", "adjudications", "verdicts"): mark_plural(
+        "%(n)s label of %(pairs)s was imported, with %(adjudications)s decisions and %(verdicts)s verdicts",
+        "%(n)s labels of %(pairs)s were imported, with %(adjudications)s decisions and %(verdicts)s verdicts"),
+    (" import", "answers"): mark_plural("%(n)s answer was imported", "%(n)s answers were imported"),
+    (" withdraw", "answers"): mark_plural("%(n)s answer was withdrawn", "%(n)s answers were withdrawn"),
+    ("dismiss", "set_aside"): mark_plural("%(n)s answer was set aside", "%(n)s answers were set aside"),
+    ("annotate", "questions"): mark_plural(
+        "people are asked %(n)s question about themselves", "people are asked %(n)s questions about themselves"),
+    ("partition", "pairs"): mark_plural("a tier of %(n)s pair was written", "a tier of %(n)s pairs was written"),
+    ("export", "texts", "answered"): mark_plural(
+        "%(n)s text was written, %(answered)s of them answered",
+        "%(n)s texts were written, %(answered)s of them answered"),
+    ("export", "rows", "of"): mark_plural("%(n)s of %(of)s rows was written", "%(n)s of %(of)s rows were written"),
+    ("export", "rows"): mark_plural("%(n)s row was written", "%(n)s rows were written"),
+    ("export", "pairs", "hs", "cn"): mark_plural(
+        "%(n)s pair of %(hs)s and %(cn)s was written", "%(n)s pairs of %(hs)s and %(cn)s were written"),
+    ("export", "decisions"): mark_plural("%(n)s decision was written", "%(n)s decisions were written"),
+    ("release", "tables"): mark_plural("a release of %(n)s table was written", "a release of %(n)s tables was written"),
+    ("agreement", "labels", "pairs", "overlapped"): mark_plural(
+        "%(n)s label of %(pairs)s was compared, %(overlapped)s of them with two labels or more",
+        "%(n)s labels of %(pairs)s were compared, %(overlapped)s of them with two labels or more"),
+    ("agreement", "blocks"): mark_plural("agreement in %(n)s block", "agreement in %(n)s blocks"),
+    ("evaluate", "systems", "hs", "pool"): mark_plural(
+        "%(n)s system ranked a pool of %(pool)s texts for %(hs)s",
+        "%(n)s systems ranked a pool of %(pool)s texts for %(hs)s"),
+    ("bias score", "answers", "models"): mark_plural(
+        "%(n)s answer of %(models)s was scored", "%(n)s answers of %(models)s were scored"),
 }  # fmt: skip
-"""First sentences by stage, the first of them that has its counts; the first count decides on singular or plural.
-
-` import` and ` withdraw` are those of any round.
+"""First sentences by a stage and its counts: the first holds of which all are there, and its first count decides on the
+form. ` import` and ` withdraw` are stages of any round.
 """
 
 OF_PARAMETERS: Mapping[str, Mapping[str, str]] = {
@@ -298,15 +232,14 @@ def tell(stage: str, params: Mapping[str, Any], counts: Mapping[str, Any]) -> Jo
 
 
 def _tell_first(stage: str, params: Mapping[str, Any], rest: dict[str, Any]) -> Iterator[Sentence]:
-    """The first sentence of a stage; its counts leave the `rest`."""
     kind = next((end for end in (" import", " withdraw") if stage.endswith(end)), stage)
     by_parameter = OF_PARAMETERS.get(kind, {})
     if act := next((name for name in by_parameter if params.get(name)), None):
         rest.pop("people", None)
         value = params[act]
         yield say(by_parameter[act], name=Id(value) if isinstance(value, int) else value)
-    for names, forms in FIRST.get(kind, ()):
-        if all(name in rest for name in names):
+    for (of, *names), forms in FIRST.items():
+        if of == kind and rest.keys() >= set(names):
             n, *others = (rest.pop(name) for name in names)
             yield say_number(*forms, n, **dict(zip(names[1:], map(_thing, names[1:], others), strict=True)))
             return
@@ -315,7 +248,6 @@ def _tell_first(stage: str, params: Mapping[str, Any], rest: dict[str, Any]) -> 
 
 
 def _tell_other(name: str, value: Any, rest: dict[str, Any]) -> Iterator[Sentence]:
-    """The sentences of a count that is in no first one; what it takes with it leaves the `rest`."""
     if name in RANGES:
         other, template = RANGES[name]
         most = rest.pop(other)
@@ -342,7 +274,6 @@ def _tell_other(name: str, value: Any, rest: dict[str, Any]) -> Iterator[Sentenc
 
 
 def _tell_plainly(name: str, value: Any) -> Sentence:
-    """A count by its name: of a tier, of a file, of a figure."""
     if isinstance(value, Mapping):
         value = [_tell_plainly(key, item) for key, item in value.items()]
     elif isinstance(value, float):

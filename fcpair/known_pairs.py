@@ -131,8 +131,7 @@ def item_problems(item: Mapping[str, str], answers: Sequence[str] = (), *, expla
         if name not in COLUMNS:
             yield say("there is no `%(name)s`; %(hint)s", name=name, hint=suggest_name(name, COLUMNS, EXPECTED))
     for name in COLUMNS:
-        value = item.get(name, "")
-        if is_blank(value) and name not in optional:
+        if is_blank(value := item.get(name, "")) and name not in optional:
             yield say("`%(name)s` is empty", name=name)
         elif (n := len(value)) > LONGEST_ITEM:
             yield say("`%(name)s` has %(number)s characters; at most %(most)s", name=name, number=n, most=LONGEST_ITEM)

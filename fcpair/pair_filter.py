@@ -81,8 +81,7 @@ class PairFilter:
 
 def check_name(message: str, name: str, known: Iterable[str]) -> None:
     """Raise InputError with the message and a hint, such as the nearest name, unless one is known, or is empty."""
-    names = [str(value) for value in known]
-    if name and name not in names:
+    if name and name not in (names := [str(value) for value in known]):
         hint = suggest_name(name, names, EXPECTED) if names else say("there are none yet")
         raise InputError.say(message, name=name, hint=hint)
 

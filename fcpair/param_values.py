@@ -80,6 +80,11 @@ def param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
     return field(default=default, metadata={"help": help, "otherwise": otherwise, **more})
 
 
+def table(help: str) -> Any:
+    """A parameter that is a table of values by names, and empty where none is given."""
+    return field(default_factory=dict, metadata={"help": help})
+
+
 class Checked:
     """A frozen dataclass whose fields hold what their annotations and bounds allow, whoever makes it.
 
@@ -152,7 +157,6 @@ def _fields_by_name(cls: type) -> dict[str, Field[Any]]:
 
 @functools.cache
 def _dependent_fields(cls: type) -> dict[str, Field[Any]]:
-    """The fields of a class that have no effect without, or beside, others."""
     return {name: item for name, item in _fields_by_name(cls).items() if item.metadata.keys() & {"needs", "idle_with"}}
 
 
@@ -160,10 +164,9 @@ def _dependent_fields(cls: type) -> dict[str, Field[Any]]:
 def field_readers(cls: type) -> tuple[tuple[str, Reader], ...]:
     """Of each field of a class its name, and what checks its value and returns it as it is kept."""
     hints = get_type_hints(cls)
-    readers = {item.name: (_reader_of(hints[item.name]), item.metadata.get("bounds")) for item in fields(cls)}
     return tuple(
-        (name, functools.partial(_read_within, bounds, read) if bounds else read)
-        for name, (read, bounds) in readers.items()
+        (item.name, functools.partial(_read_field, hints[item.name], item.metadata.get("bounds")))
+        for item in fields(cls)
     )
 
 
@@ -202,78 +205,59 @@ def short_repr(value: Any) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
-def _read_within(bounds: Bounds, read: Reader, name: str, value: Any) -> Any:
+def _read_field(hint: Any, bounds: Bounds | None, name: str, value: Any) -> Any:
     try:
-        checked_value = read(name, value)
+        checked_value = _read(hint, name, value)
     except InputError:
-        if isinstance(value, Integral) and int(value) in bounds:  # so it is another rule that it breaks
+        if bounds is None or (isinstance(value, Integral) and int(value) in bounds):  # it breaks another rule then
             raise
         raise invalid_value(name, value, str(bounds)) from None
-    if checked_value is not None and checked_value not in bounds:
+    if bounds is not None and checked_value is not None and checked_value not in bounds:
         raise invalid_value(name, value, str(bounds))
     return checked_value
 
 
-def _reader_of(hint: Any) -> Reader:
-    """Reader that checks a value against a type."""
+def _read(hint: Any, name: str, value: Any) -> Any:
+    """A value as a field of this type keeps it; raises InputError where it is none."""
     origin, args = get_origin(hint), get_args(hint)
-    if origin in {Union, types.UnionType}:
-        kinds = [argument for argument in args if argument is not type(None)]
-        return functools.partial(_read_either, _reader_of(kinds[-1]), str in kinds, len(kinds) < len(args))
+    if origin in {Union, types.UnionType}:  # with None, or a text in place of several
+        *_, kind = (argument for argument in args if argument is not type(None))
+        others = [other for other in (str, type(None)) if other in args and isinstance(value, other)]
+        return _read(next(iter(others), kind), name, value)
     if origin is Literal:
-        return functools.partial(_read_choice, args)
+        if not isinstance(value, str) or value not in args:
+            raise invalid_value(name, value, say(ONE_OF_NAMES, names=[kind or say("an empty text") for kind in args]))
+        return str(value)
     if origin is tuple:
-        return functools.partial(_read_tuple, _reader_of(args[0]))
+        items = [value] if _is_frame(value) else value  # it is one table, and not the names of its columns
+        if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping | Set):
+            raise invalid_value(name, value, say("a list"))
+        return tuple(_read(args[0], name, item) for item in items)
     if origin is not None and issubclass(origin, Mapping):
-        return functools.partial(_read_table, _reader_of(args[0]), _reader_of(args[1]))
-    if is_dataclass(hint):
-        return functools.partial(_read_instance, cast(type, hint))
-    return _PLAIN_READERS[hint]
+        return _read_table(args[0], args[1], name, value)
+    is_own = hint is bool or is_dataclass(hint)
+    if is_own:
+        if not isinstance(value, hint):
+            expected = say("True or False") if hint is bool else f"{hint.__name__}(...) of {hint.__module__}"
+            raise invalid_value(name, value, expected)
+        return value
+    return _PLAIN_READERS[hint](name, value)
 
 
-def _read_either(read: Reader, may_be_text: bool, may_be_none: bool, name: str, value: Any) -> Any:
-    """Read a value that may be None, or a text in place of several."""
-    if value is None and may_be_none:
-        return None
-    return _read_text(name, value) if isinstance(value, str) and may_be_text else read(name, value)
-
-
-def _read_choice(allowed: tuple[str, ...], name: str, value: Any) -> str:
-    if not isinstance(value, str) or value not in allowed:
-        raise invalid_value(name, value, say(ONE_OF_NAMES, names=[kind or say("an empty text") for kind in allowed]))
-    return str(value)
-
-
-def _read_tuple(read: Reader, name: str, value: Any) -> tuple[Any, ...]:
-    if _is_frame(value):
-        value = [value]  # it is one table, and not the names of its columns
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping | Set):
-        raise invalid_value(name, value, say("a list"))
-    return tuple(read(name, one) for one in value)
-
-
-def _read_table(read_key: Reader, read: Reader, name: str, value: Any) -> dict[Any, Any]:
+def _read_table(key_hint: Any, hint: Any, name: str, value: Any) -> dict[Any, Any]:
     if not isinstance(value, Mapping):
         if value in ((), []):
             return {}
         raise invalid_value(name, value, say("a table of values by names"))
-    table = {}
+    read = {}
     for key, item in value.items():
         # A number may be written in digits, as in the settings of a study.
-        is_written = read_key is _read_int and isinstance(key, str) and key.isdecimal() and len(key) < len(str(LARGEST))
-        plain_key = int(key) if is_written else read_key(f"a key of {name}", key)
-        table[plain_key] = read(f"{name} of {short_repr(key)}", item)
-    if len(table) < len(value):
+        is_written = key_hint is int and isinstance(key, str) and key.isdecimal() and len(key) < len(str(LARGEST))
+        plain_key = int(key) if is_written else _read(key_hint, f"a key of {name}", key)
+        read[plain_key] = _read(hint, f"{name} of {short_repr(key)}", item)
+    if len(read) < len(value):
         raise invalid_value(name, value, say("each key once"))
-    return table
-
-
-def _read_instance(cls: type, name: str, value: Any) -> Any:
-    if not isinstance(value, cls):
-        raise invalid_value(
-            name, value, say("True or False") if cls is bool else f"{cls.__name__}(...) of {cls.__module__}"
-        )
-    return value
+    return read
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -290,8 +274,7 @@ def whole_number(name: str, value: Any) -> int:
 def _read_int(name: str, value: Any) -> int:
     if isinstance(value, float):
         raise invalid_value(name, value, say("a whole number"))
-    number = whole_number(name, value)
-    if not -LARGEST <= number <= LARGEST:
+    if not -LARGEST <= (number := whole_number(name, value)) <= LARGEST:
         raise invalid_value(name, value, say("a whole number, %(most)s at most", most=Id(LARGEST)))
     return number
 
@@ -319,9 +302,9 @@ def _read_text(name: str, value: Any) -> str:
 def read_path(name: str, value: Any) -> Path:
     """The file of this name; or `InMemory`, of a frame or a list. Raises InputError for anything else."""
     if _is_frame(value) or (isinstance(value, list) and all(isinstance(one, str | Mapping) for one in value)):
-        table = InMemory(IN_MEMORY)
-        table.rows = value
-        return table
+        in_memory = InMemory(IN_MEMORY)
+        in_memory.rows = value
+        return in_memory
     path = value.__fspath__() if isinstance(value, PathLike) else value
     if not isinstance(path, str):
         raise invalid_value(name, value, say("the name of a file"))
@@ -338,7 +321,7 @@ def _is_frame(value: Any) -> bool:
 
 _PLAIN_READERS: dict[Any, Reader] = {
     Any: lambda _name, value: value,  # which the class checks itself
-    bool: functools.partial(_read_instance, bool),
+    type(None): lambda _name, value: value,
     int: _read_int,
     float: _read_float,
     str: _read_text,
@@ -393,8 +376,7 @@ def _field_types(cls: type) -> dict[str, Any]:
 
 def _from_plain(kind: Any, value: Any) -> Any:
     if isinstance(value, list):
-        item_kind = next(iter(get_args(kind)), None)
-        return tuple(_from_plain(item_kind, item) for item in value)
+        return tuple(_from_plain(next(iter(get_args(kind)), None), item) for item in value)
     return from_params(cast(type, kind), value) if is_dataclass(kind) and isinstance(value, Mapping) else value
 
 

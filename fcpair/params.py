@@ -25,6 +25,7 @@ from fcpair.param_values import (
     invalid_value,
     is_required,
     param,
+    table,
 )
 from fcpair.records import TIERS, TOPIC_SPLIT
 from fcpair.sentences import mark, say
@@ -70,10 +71,6 @@ CN_EFFECT_HELP = "share of the differences between pairs that CN explain"
 ANNOTATOR_EFFECT_HELP = "standard deviation of how lenient annotators are, where that of pairs is 1"
 
 
-def _table(help: str) -> Any:
-    return field(default_factory=dict, metadata={"help": help})
-
-
 class Seeded(Checked):
     """Checks the seed of a stage, too; raises InputError for one that cannot be used."""
 
@@ -100,15 +97,8 @@ class Setup(Checked):
     )
 
 
-FORMAT_BY_SUFFIX: dict[str, CorpusFormat] = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".xlsx": "xlsx",
-    ".ods": "ods",
-}
+FORMAT_BY_SUFFIX: dict[str, CorpusFormat] = {".csv": "csv", ".parquet": "parquet", ".xlsx": "xlsx", ".ods": "ods"}
+FORMAT_BY_SUFFIX |= {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
 
 
 def format_of(path: Path) -> CorpusFormat:
@@ -239,7 +229,7 @@ class Assign(Seeded):
     stage: ClassVar[str] = "assign"
     of_first_deal: ClassVar[tuple[str, ...]] = ("annotators", "overlap", "annotator_groups", "open")
     annotators: int | None = param(None, ANNOTATORS_HELP, bounds=N_PEOPLE)
-    overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get that many, such as 2:0.126")
+    overlap: Mapping[int, float] = table("labels per pair and the share of pairs that get that many, such as 2:0.126")
     annotator_groups: tuple[tuple[str, ...], ...] = param(
         (), "annotators who share the overlapping pairs, such as ana,ben", needs=("overlap",), idle_with=("open",)
     )
@@ -593,10 +583,7 @@ class Partition(Checked):
     diamond: DiamondRule = param(
         "unanimous", "what Diamond requires of the labels; majority is what FC-CONAN published"
     )
-    own_tiers: OwnTiers = field(
-        default_factory=dict,
-        metadata={"help": "tiers of the study's own, beside the four, each a table of what it requires"},
-    )
+    own_tiers: OwnTiers = table("tiers of the study's own, beside the four, each a table of what it requires")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -731,8 +718,7 @@ def check_distinct_spelling(names: Iterable[str], taken: Iterable[str] = ()) -> 
     taken_names = set(taken)
     spelled = {name.casefold(): name for name in taken_names}
     for name in names:
-        other = name if name in taken_names else spelled.setdefault(name.casefold(), name)
-        if other != name:
+        if (other := name if name in taken_names else spelled.setdefault(name.casefold(), name)) != name:
             raise InputError.say(
                 "`%(other)s` and `%(name)s` differ only in capitals; choose another name for one of them",
                 other=other,

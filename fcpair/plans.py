@@ -53,7 +53,6 @@ def check_name(what: str, name: str) -> None:
 
 
 def _too_small(plan: Checked, *names: str) -> Iterator[tuple[bool, str]]:
-    """A rule for each of these parameters of a plan: that it is 1 or more, unless it is None."""
     for name in names:
         value = getattr(plan, name)
         yield value is not None and value < 1, f"{name} is {value}; expected 1 or more"
@@ -90,15 +89,10 @@ class Source(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for param_name, needs in (
-            ("without", "labels"),
-            ("labels", "without"),
-            ("aliases", "group"),
-            ("quota", "group"),
-            ("original_language", "original"),
-        ):
-            is_lacking = getattr(self, param_name) and not getattr(self, needs)
-            check_rules((is_lacking, f"`{param_name}` of a source needs `{needs}`; give both, or none"))
+        needed = {"without": "labels", "labels": "without", "aliases": "group", "quota": "group"}
+        for name, needs in (needed | {"original_language": "original"}).items():
+            is_lacking = getattr(self, name) and not getattr(self, needs)
+            check_rules((is_lacking, f"`{name}` of a source needs `{needs}`; give both, or none"))
         each = self.per_group is not None
         check_rules(
             (each and not self.group, "`per_group` of a source needs `group`; give both, or none"),
@@ -127,18 +121,12 @@ class SidePlan(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_unique("grid", self.grids)
-        origins = [name for name in ("file", "names", "answers", "sources") if getattr(self, name)]
-        origins_text = " and ".join(f"`{name}`" for name in origins) or "nothing"
+        origins = [f"`{name}`" for name in ("file", "names", "answers", "sources") if getattr(self, name)]
+        example = '{file = "hs.csv", column = "hs"}'
+        one_of = f"give it one of `file` with `column`, as in {example}, `names`, `answers` or `sources`"
         check_rules(
-            (
-                len(origins) != 1,
-                f'a side has {origins_text}; give it one of `file` with `column`, as in {{file = "hs.csv", column '
-                '= "hs"}, `names`, `answers` or `sources`',
-            ),
-            (
-                bool(self.file) != bool(self.column),
-                '`file` and `column` go together, as in {file = "hs.csv", column = "hs"}',
-            ),
+            (len(origins) != 1, f"a side has {' and '.join(origins) or 'nothing'}; {one_of}"),
+            (bool(self.file) != bool(self.column), f"`file` and `column` go together, as in {example}"),
             (self.kind != "text" and not self.file, "`kind` says what the texts of a file are; omit it"),
         )
         check_unique("name of a source", [source.called for source in self.sources])
@@ -181,25 +169,35 @@ class RoundPlan(RoundDesign, _Asked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.prompt_file is not None:
-            self._read_prompt(self.prompt_file)
+        if (path := self.prompt_file) is not None:
+            try:
+                prompt = path.read_text("utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise InputError(f"round `{self.name}`: the prompt {path} cannot be read ({error})") from None
+            if self.prompt not in ("", prompt):
+                raise InputError(f"round `{self.name}` has `prompt` and `prompt_file`; give one of them")
+            object.__setattr__(self, "prompt", prompt)
         check_name("round", self.name)
-        on_one_screen = self.screen != "cell"
+        models, once_per_row, cells = self.models, self.once_per_row, self.cells is not None
+        has_all = self.screen != "cell" or bool(models)  # rows on one screen, and models, have all cells
+        on_one_screen, all_cells = self.screen != "cell", "rows on one screen, which have all"
+        edits_earlier = self.edits not in {"", ROW} and self.after not in {"", self.edits}
+        in_order = '`in_order` applies to columns on one screen; give `screen = "row"`, or "list", or omit it'
+        given = "so nobody can have only one cell of a row; give `answers` a number, or omit `once_per_row`"
         check_rules(
             (not self.form.strip(), f"round `{self.name}` asks nothing; give it a form, such as one_of(no,yes+)"),
             (self.answers < 0, f"answers is {self.answers}; expected 1 or more, or 0 for everybody"),
             (
-                self.cells is not None and (self.cells < 1 or self.models or on_one_screen),
-                f"cells is {self.cells}; expected 1 or more, without models or rows on one screen, which have all "
-                "cells",
+                self.cells is not None and (self.cells < 1 or has_all),
+                f"cells is {self.cells}; expected 1 or more, without models or {all_cells} cells",
             ),
             *_too_small(self, "columns_per_row", "batch", "per_batch", "pass_at"),
             (
-                self.columns_per_row and (self.cells is not None or on_one_screen or self.models),
-                "`columns_per_row` draws the cells, so omit `cells`, models, and rows on one screen, which have all",
+                self.columns_per_row and (cells or has_all),
+                f"`columns_per_row` draws the cells, so omit `cells`, models, and {all_cells}",
             ),
             (
-                self.per_batch and (self.cells is not None or not self.after),
+                self.per_batch and (cells or not self.after),
                 "`per_batch` draws from the round that this one comes after: give `after`, omit `cells`",
             ),
             (
@@ -207,62 +205,34 @@ class RoundPlan(RoundDesign, _Asked):
                 '`passed` and `pass_at` go together, as in `passed = "grade"`, `pass_at = 8`',
             ),
             (
-                self.models and (self.checks or self.passed),
+                models and (self.checks or self.passed),
                 "models answer, and their texts are marked, not refused; omit `checks` and `passed`",
             ),
+            (once_per_row and not self.answers, f"everybody answers each cell (`answers = 0`), {given}"),
             (
-                self.once_per_row and not self.answers,
-                "everybody answers each cell (`answers = 0`), so nobody can have only one cell of a row; give "
-                "`answers` a number, or omit `once_per_row`",
-            ),
-            (
-                self.once_per_row and on_one_screen,
+                once_per_row and on_one_screen,
                 "nobody has two cells of a row (`once_per_row`), so no row can be on one screen; omit one of them",
             ),
-            (
-                self.in_order and not on_one_screen,
-                '`in_order` applies to columns on one screen; give `screen = "row"`, or "list", or omit it',
-            ),
-            (
-                self.probabilities and not self.models,
-                "`probabilities` come from models; name some in `models`, or omit it",
-            ),
-            (self.models and self.hide, "models answer, and nothing is hidden from them; omit `hide`"),
-            (self.models and self.author, "models answer, so no author is excluded; omit `author`"),
-            (self.models and self.people is not None, "`models` answer, so no `people` do; omit one of them"),
-            (
-                self.edits not in {"", ROW} and self.after not in {"", self.edits},
-                f"the round edits texts of `{self.edits}`, so it already comes after that; omit `after`",
-            ),
+            (self.in_order and not on_one_screen, in_order),
+            (self.probabilities and not models, "`probabilities` come from models; name some in `models`, or omit it"),
+            (models and self.hide, "models answer, and nothing is hidden from them; omit `hide`"),
+            (models and self.author, "models answer, so no author is excluded; omit `author`"),
+            (models and self.people is not None, "`models` answer, so no `people` do; omit one of them"),
+            (edits_earlier, f"the round edits texts of `{self.edits}`, so it already comes after that; omit `after`"),
         )
-        check_unique("name of a model", self.models)
-        defaults = {field_.name: field_.default for field_ in fields(self)}
+        check_unique("name of a model", models)
+        defaults = {item.name: item.default for item in fields(self)}
+        idle = [name for name in EXAMPLE_PARAMS if not self.examples and getattr(self, name) != defaults[name]]
         check_rules(
             (self.n_examples < 1, f"n_examples is {self.n_examples}; expected 1 or more"),
-            (self.examples and not self.models, "`examples` are for models; name some in `models`, or omit it"),
-            *(
-                (
-                    not self.examples and getattr(self, name) != defaults[name],
-                    f"`{name}` applies to `examples`; name the grid that they are from, or omit it",
-                )
-                for name in EXAMPLE_PARAMS
-            ),
+            (self.examples and not models, "`examples` are for models; name some in `models`, or omit it"),
+            *((True, f"`{name}` applies to `examples`; name the grid that they are from, or omit it") for name in idle),
             (
-                self.together and (not self.answers or self.once_per_row or self.models),
+                self.together and (not self.answers or once_per_row or models),
                 "rows of a source go to the same people (`together`), so give `answers` a number, and omit "
                 "`once_per_row` and models",
             ),
         )
-
-    def _read_prompt(self, path: Path) -> None:
-        """Take the prompt from its file."""
-        try:
-            prompt = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"round `{self.name}`: the prompt {path} cannot be read ({error})") from None
-        if self.prompt not in ("", prompt):
-            raise InputError(f"round `{self.name}` has `prompt` and `prompt_file`; give one of them")
-        object.__setattr__(self, "prompt", prompt)
 
     @property
     def answered_by(self) -> str:
@@ -301,20 +271,14 @@ class GridPlan(Checked):
         super().__post_init__()
         check_name("grid", self.name)
         names = [round_.name for round_ in self.rounds]
+        is_own = self.name in {*self.rows.grids, *self.columns.grids}
         check_rules(
-            (
-                self.name in {*self.rows.grids, *self.columns.grids},
-                f"grid `{self.name}` cannot have its own answers as a side; name an earlier grid",
-            ),
+            (is_own, f"grid `{self.name}` cannot have its own answers as a side; name an earlier grid"),
             (not self.rounds, f"grid `{self.name}` has no round; give it one, as [[grid.round]]"),
         )
         check_unique("round", names)
-        check_rules(
-            (
-                ROW in names and any(round_.edits == ROW for round_ in self.rounds),
-                f'`edits = "{ROW}"` edits the text of the row; give round `{ROW}` another name',
-            )
-        )
+        is_row_edited = ROW in names and any(round_.edits == ROW for round_ in self.rounds)
+        check_rules((is_row_edited, f'`edits = "{ROW}"` edits the text of the row; give round `{ROW}` another name'))
         for at, round_ in enumerate(self.rounds):
             earlier = {other.name: other for other in self.rounds[:at]}
             hint = f"earlier rounds are {', '.join(earlier)}" if earlier else "it is the first"
@@ -332,18 +296,12 @@ class GridPlan(Checked):
                 ),
             )
         calibrated = self.calibration.round if self.calibration else ""
-        counting = [round_.name for round_ in self.rounds if round_.counts]
+        counting = [f"`{round_.name}`" for round_ in self.rounds if round_.counts]
+        both, none_counts = " and ".join(counting[:2]), all(round_.counts is False for round_ in self.rounds)
         check_rules(
             (calibrated not in {"", *names}, f"grid `{self.name}` has no round `{calibrated}` to calibrate people for"),
-            (
-                len(counting) > 1,
-                f"rounds {' and '.join(f'`{name}`' for name in counting[:2])} both have `counts = true`; decisions "
-                "rest on one",
-            ),
-            (
-                all(round_.counts is False for round_ in self.rounds),
-                f"no round of grid `{self.name}` counts; omit `counts = false` in one of them",
-            ),
+            (len(counting) > 1, f"rounds {both} both have `counts = true`; decisions rest on one"),
+            (none_counts, f"no round of grid `{self.name}` counts; omit `counts = false` in one of them"),
         )
 
     @property
@@ -352,8 +310,7 @@ class GridPlan(Checked):
         by_name = {round_.name: round_ for round_ in self.rounds}
         hiding_rounds = {round_.name for round_ in self.rounds if round_.hide == "column"}
         for round_ in self.rounds:
-            earlier = by_name.get(round_.rests_on)
-            if round_.hide is None and earlier:
+            if round_.hide is None and (earlier := by_name.get(round_.rests_on)):
                 models = {model.partition("=")[0].strip() for model in earlier.models}
                 if earlier.name in hiding_rounds or len(models) > 1 or models & set(self.columns.names):
                     hiding_rounds.add(round_.name)
@@ -363,16 +320,12 @@ class GridPlan(Checked):
     def rewording(self) -> set[str]:
         """The rounds in which the row is written in other words: they edit its text, or what such a round wrote."""
         names = {ROW}
-        for round_ in self.rounds:
-            names |= {round_.name} if round_.edits in names else set()
+        names.update(round_.name for round_ in self.rounds if round_.edits in names)
         return names - {ROW}
 
     @property
     def counting(self) -> RoundPlan:
         """The round on which decisions and tiers rest: the one that says so, else the last that people answer."""
         candidates = [round_ for round_ in self.rounds if round_.counts is not False]
-        declared, by_people = (
-            [candidate for candidate in candidates if candidate.counts],
-            [candidate for candidate in candidates if not candidate.models],
-        )
-        return (declared or by_people or candidates)[-1]
+        declared = [round_ for round_ in candidates if round_.counts]
+        return (declared or [round_ for round_ in candidates if not round_.models] or candidates)[-1]

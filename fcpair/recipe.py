@@ -24,7 +24,7 @@ from fcpair.errors import (
     translate_read_errors,
 )
 from fcpair.evaluate.catalogue import check_cutoff, check_evaluation, parse_system
-from fcpair.files.tables import toml
+from fcpair.files.tables.text_files import format_section
 from fcpair.known_pairs import Controls, KnownItems, Practice, Qualification
 from fcpair.param_values import as_params, field_readers, invalid_value, is_required, plain_type
 from fcpair.params import (
@@ -133,8 +133,7 @@ def load_recipe(path: str | Path) -> Recipe:
 
 def _read_all(values: Mapping[Any, Any], read: Callable[[Any, Any], Any]) -> dict[Any, Any]:
     """The results of `read`, called with each key and its value; raises all their errors as one flat group."""
-    results: dict[Any, Any] = {}
-    errors: list[Exception] = []
+    results, errors = dict[Any, Any](), list[Exception]()
     for key, value in values.items():
         try:
             results[key] = read(key, value)
@@ -186,11 +185,9 @@ def _check_tiers(recipe: Recipe) -> None:
 
 
 def _grid_names(recipe: Recipe) -> Iterator[GridNames]:
-    """The names that the grids of a recipe have, to which words can be given."""
     if recipe.has_main:
         setup = recipe.setup or Setup()
-        labels = parse_form(f"label: {setup.scheme}")
-        yield GridNames(MAIN, (setup.hs_name, setup.cn_name, "hs", "cn"), (labels,))
+        yield GridNames(MAIN, (setup.hs_name, setup.cn_name, "hs", "cn"), (parse_form(f"label: {setup.scheme}"),))
     for plan in recipe.grids:
         forms = tuple(parse_form(round_.form) for round_ in plan.rounds)
         names = (plan.row_name, plan.column_name, *plan.rows.names, *plan.columns.names)
@@ -198,7 +195,6 @@ def _grid_names(recipe: Recipe) -> Iterator[GridNames]:
 
 
 def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
-    """Convert a table to an instance of `cls`."""
     if not isinstance(values, dict):
         raise RecipeError(f"{place} must be a table")
     items = {_KEYS.get(item.name, item.name): item for item in fields(cls)}
@@ -220,7 +216,8 @@ def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
         elif get_origin(kind) is tuple and is_dataclass(get_args(kind)[0]):
             converted = _convert_tables(value_place, value, kind, folder)
         else:
-            converted = read_value(value_place, value, kind, folder)
+            convert = _CONVERTERS.get(kind) or _CONVERTERS.get(get_origin(kind))
+            converted = convert(value_place, value, folder) if convert else value
         with prefix_errors(place):
             return checks[name](name, converted)
 
@@ -272,10 +269,10 @@ def as_toml(recipe: Recipe) -> str:
     for plan in recipe.grids:
         changed = {name: value for name, value in _changed_values(plan).items() if name != "rounds"}
         stages = {name: changed.pop(name) for name in STAGES_OF_GRID if name in changed}
-        sections.append(toml.format_section("[[grid]]", changed))
+        sections.append(format_section("[[grid]]", changed))
         for round_ in plan.rounds:
             values = _changed_values(round_) | {"form": parse_form(round_.form).table, "prompt_file": None}
-            sections.append(toml.format_section("[[grid.round]]", values))
+            sections.append(format_section("[[grid.round]]", values))
         sections += [_section_toml(f"grid.{name}", getattr(plan, name)) for name in stages]
     return "\n".join(sections)
 
@@ -288,13 +285,12 @@ def _section_toml(heading: str, options: Any) -> str:
     values = {item.name: _toml_value(options, item.name) for item in fields(options)}
     tables = {name: values.pop(name) for name in getattr(options, "verbatim", ())}
     sections = {f"[{heading}]": values, **{f"[{heading}.{name}]": table for name, table in tables.items() if table}}
-    return "\n".join(toml.format_section(place, items) for place, items in sections.items())
+    return "\n".join(format_section(place, items) for place, items in sections.items())
 
 
 def _changed_values(options: Any) -> dict[str, Any]:
     """The parameters that must be there, that are seeds, or whose value is not the default."""
-    defaults = defaults_of(options)
-    values = as_params(options)
+    defaults, values = defaults_of(options), as_params(options)
     return {
         item.name: _toml_value(options, item.name)
         for item in fields(options)
@@ -334,16 +330,6 @@ def check_texts(place: str, value: Any) -> None:
         raise RecipeError(f"{place} contains a NUL character; remove it")
 
 
-def read_value(place: str, value: Any, kind: Any, folder: Path) -> Any:
-    """The value of a parameter of the type `kind`, which is no table of parameters; paths are relative to `folder`.
-
-    A value of another kind is left as it is, for the class to refuse. Raises RecipeError for a value that cannot be
-    read.
-    """
-    convert = _CONVERTERS.get(kind) or _CONVERTERS.get(get_origin(kind))
-    return convert(place, value, folder) if convert else value
-
-
 def expand_variables(place: str, value: str) -> str:
     """A value with environment variables in place of their names, and `$` for each `$$`."""
     parts = [os.path.expandvars(part) for part in value.split("$$")]
@@ -365,8 +351,7 @@ def _names(place: str, value: Any, _folder: Path) -> Any:
 
 
 def _models(place: str, value: Any, folder: Path) -> Any:
-    names = _names(place, value, folder)
-    if not isinstance(names, list):
+    if not isinstance((names := _names(place, value, folder)), list):
         return names
     with prefix_errors(place):
         return [
@@ -391,8 +376,7 @@ def _form(place: str, value: Any, _folder: Path) -> str:
 
 def _words(place: str, value: Any, _folder: Path) -> Any:
     """A table of [words]; raises all that is wrong with it as one group."""
-    problems = list(TABLES[place.rpartition(" ")[2]](value)) if isinstance(value, dict) else []
-    if problems:
+    if problems := list(TABLES[place.rpartition(" ")[2]](value)) if isinstance(value, dict) else []:
         raise ExceptionGroup("words that cannot be used", [RecipeError(f"{place}: {problem}") for problem in problems])
     return value
 

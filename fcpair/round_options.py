@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fcpair.errors import InputError
-from fcpair.param_values import N_PEOPLE, Checked, as_params, param
+from fcpair.param_values import N_PEOPLE, Checked, as_params, check_rules, param
 
 Screen = Literal["cell", "row", "list"]
 Together = Literal["", "source"]
@@ -37,12 +37,18 @@ class Checks(Checked):
         super().__post_init__()
         if self.similar is not None and not 0 < self.similar < 1:
             raise InputError(f"similar is {self.similar:g}; expected a number between 0 and 1, such as 0.95")
-        if self.often < 1:
-            raise InputError(f"often is {self.often}; expected 1 or more")
-        if self.grammar not in {"", "harper"} and not self.grammar.startswith(("http://", "https://")):
-            raise InputError(f"grammar is `{self.grammar}`; expected harper, or the URL of a LanguageTool server")
-        if self.refuses and not self.grammar:
-            raise InputError("`refuses` names kinds of grammar errors; set `grammar` to what finds them")
+        is_url, expected = (
+            self.grammar.startswith(("http://", "https://")),
+            "harper, or the URL of a LanguageTool server",
+        )
+        check_rules(
+            (self.often < 1, f"often is {self.often}; expected 1 or more"),
+            (self.grammar not in {"", "harper"} and not is_url, f"grammar is `{self.grammar}`; expected {expected}"),
+            (
+                self.refuses and not self.grammar,
+                "`refuses` names kinds of grammar errors; set `grammar` to what finds them",
+            ),
+        )
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)  # nobody makes one: its heirs have these

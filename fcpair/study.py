@@ -68,7 +68,6 @@ class Study(StudyContext):
 
     @classmethod
     def _of(cls, store: Store) -> Self:
-        """The study in a store that is open."""
         study = cls.__new__(cls)
         StudyContext.__init__(study, store)
         return study
@@ -112,7 +111,10 @@ class Study(StudyContext):
         """
         keywords = Setup(title, cast("Path | None", guidelines), hs_name, cn_name, scheme, folding)
         setup = choose_params(setup, keywords, Setup())
-        body = _read_text(setup.guidelines) if setup.guidelines else ""
+        try:
+            body = setup.guidelines.read_text("utf-8") if setup.guidelines else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise StudyError(f"the guidelines {setup.guidelines} cannot be read: {error}") from error
         steps.people.check_guidelines(body)
 
         def fill(tx: Tx) -> None:
@@ -273,10 +275,3 @@ class Study(StudyContext):
 
     __repr__ = steps.status.describe
     _repr_html_ = steps.status.describe_as_html
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"the guidelines {path} cannot be read: {error}") from error

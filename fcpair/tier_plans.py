@@ -61,8 +61,7 @@ def plain_tiers(tiers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     contradict each other.
     """
     plans = read_tiers(tiers)
-    problems = list(_contradictions(plans))
-    names_by_rule: dict[TierPlan, str] = {}
+    problems, names_by_rule = list(_contradictions(plans)), dict[TierPlan, str]()
     for name, plan in plans.items() if not problems else ():
         if (other := names_by_rule.setdefault(plan.rule, name)) != name:
             problems.append(f"the tier `{name}` has the same rule as `{other}`; change one of them, or remove `{name}`")
@@ -79,42 +78,30 @@ def read_tiers(tiers: Mapping[str, Any]) -> dict[str, TierPlan]:
     """The tiers of a table, each by itself as it should be."""
     if len(tiers) > MOST_TIERS:
         raise InputError(f"there are {len(tiers)} tiers; expected {MOST_TIERS} at most, beside {', '.join(TIERS)}")
-    return {name: _read_tier(name, table) for name, table in tiers.items()}
-
-
-def _read_tier(name: str, table: Any) -> TierPlan:
-    keys = [item.name for item in fields(TierPlan)]
-    unknown = [key for key in table if key not in keys] if isinstance(table, Mapping) else []
-    rule = "up to 16 small letters, digits, - and _, a letter first"
-    check_rules(
-        (name in TIERS, f"the tier `{name}` is one of the four that every study has; choose another name"),
-        (
-            not _NAME.fullmatch(name) or name in _RESERVED,
-            f"the name of a tier is {short_repr(name)}; expected {rule}, and not {' or '.join(_RESERVED)}",
-        ),
-        (
-            not isinstance(table, Mapping),
-            f"the tier `{name}` is {short_repr(table)}; expected a table such as {{labels = 3}}",
-        ),
-        *((True, f"the tier `{name}`: unknown key `{key}`; {suggest_name(key, keys)}") for key in unknown),
-    )
-    try:
-        plan = TierPlan(**table)
-    except InputError as error:
-        raise InputError(f"the tier `{name}`: {error}") from None
-    is_empty = "answers" in table and not plan.answers
-    check_rules(
-        (is_empty, f"the tier `{name}`: answers is empty; name at least one final label, or omit the key"),
-        *(
-            (plan.answers.count(answer) > 1, f"the tier `{name}`: answers has `{answer}` more than once; name it once")
-            for answer in plan.answers
-        ),
-    )
-    return plan
+    plans, keys = dict[str, TierPlan](), [item.name for item in fields(TierPlan)]
+    rule = f"up to 16 small letters, digits, - and _, a letter first, and not {' or '.join(_RESERVED)}"
+    for name, table in tiers.items():
+        is_table, is_name = isinstance(table, Mapping), _NAME.fullmatch(name) and name not in _RESERVED
+        unknown = [key for key in table if key not in keys] if is_table else []
+        check_rules(
+            (name in TIERS, f"the tier `{name}` is one of the four that every study has; choose another name"),
+            (not is_name, f"the name of a tier is {short_repr(name)}; expected {rule}"),
+            (not is_table, f"the tier `{name}` is {short_repr(table)}; expected a table such as {{labels = 3}}"),
+            *((True, f"the tier `{name}`: unknown key `{key}`; {suggest_name(key, keys)}") for key in unknown),
+        )
+        try:
+            plan = plans[name] = TierPlan(**table)
+        except InputError as error:
+            raise InputError(f"the tier `{name}`: {error}") from None
+        is_empty, twice = "answers" in table and not plan.answers, "more than once; name it once"
+        check_rules(
+            (is_empty, f"the tier `{name}`: answers is empty; name at least one final label, or omit the key"),
+            *((plan.answers.count(of) > 1, f"the tier `{name}`: answers has `{of}` {twice}") for of in plan.answers),
+        )
+    return plans
 
 
 def _contradictions(plans: Mapping[str, TierPlan]) -> Iterator[str]:
-    """Yield what contradicts in tiers, whatever the labels are; those that have no end are not looked at further."""
     known = (*TIERS, *plans)
     for name, plan in plans.items():
         if plan.within and plan.within not in known:
@@ -153,6 +140,5 @@ def unknown_tier(tier: str, names: Iterable[str]) -> InputError:
 
 def check_tier_name(tier: str, names: Iterable[str]) -> None:
     """Raise InputError, with the nearest name, where there is no such tier."""
-    names = tuple(names)
-    if tier not in names:
+    if tier not in (names := tuple(names)):
         raise unknown_tier(tier, names)

@@ -1,4 +1,7 @@
-"""Files and folders that an act writes under another name until they are whole; those that a kill left are removed."""
+"""Files and folders that an act writes under another name until they are whole; those that a kill left are removed.
+
+And how many files this process may have open.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,27 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 _RANDOM = "[a-z0-9_]{8}"  # what tempfile puts between a prefix and a suffix
 _LONGEST_NAME = 40  # characters: a name of at most 255 bytes has more than that
 _log = logging.getLogger(__name__)
+UNLIMITED = 1 << 20  # files that may be open, where the system sets no limit that could be asked for
+
+
+def open_file_limit(at_least: int = 0) -> int:
+    """Number of files and connections that may be open at once: `at_least` so many, as far as the system allows."""
+    if find_spec("resource") is None:
+        return UNLIMITED
+    from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
+
+    soft, hard = (UNLIMITED if limit == RLIM_INFINITY else limit for limit in getrlimit(RLIMIT_NOFILE))
+    if soft < min(at_least, hard):
+        with suppress(ValueError, OSError):  # some systems name a hard limit that they do not give
+            setrlimit(RLIMIT_NOFILE, (min(at_least, hard), getrlimit(RLIMIT_NOFILE)[1]))
+            return min(at_least, hard)
+    return soft
 
 
 def prefix_for(path: Path) -> str:

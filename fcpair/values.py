@@ -54,8 +54,7 @@ class JsonFloat(float):
 def parse_json(text: str | bytes) -> Any:
     """Parse a text that is one JSON value; raises JSONDecodeError as `decode_json` does, and where more follows."""
     text = text if isinstance(text, str) else text.decode("utf-8")
-    start = len(text) - len(text.lstrip(" \t\r\n"))
-    value, end = decode_json(text, start)
+    value, end = decode_json(text, len(text) - len(text.lstrip(" \t\r\n")))
     if text[end:].strip(" \t\r\n"):
         raise json.JSONDecodeError("not JSON: Extra data", text, end)
     return value
@@ -71,9 +70,9 @@ def decode_json(text: str, at: int) -> tuple[Any, int]:
         return _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
         raise json.JSONDecodeError(f"not JSON: {error.msg}", text, error.pos) from None
-    except (_RepeatedKeyError, _NoNumberError) as error:
-        kind = DuplicateKeyError if isinstance(error, _RepeatedKeyError) else json.JSONDecodeError
-        raise kind(str(error), text, _find_refused(text, at)) from None
+    except _RefusedError as error:
+        kind, message = error.args
+        raise kind(message, text, _find_refused(text, at)) from None
     except RecursionError:
         raise json.JSONDecodeError("cannot be read: too many brackets in each other", text, at) from None
     except ValueError as error:  # a number of thousands of digits
@@ -84,24 +83,20 @@ class DuplicateKeyError(json.JSONDecodeError):
     """An object has a key twice, and so may say two things at once."""
 
 
-class _RepeatedKeyError(ValueError):
-    """A key that an object has twice, before its place is known."""
-
-
-class _NoNumberError(ValueError):
-    """A number that is none, before its place is known."""
+class _RefusedError(ValueError):
+    """A key that an object has twice, or a number that is none, before its place is known: its kind, and a message."""
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _NoNumberError(f"`{name}` is not JSON; write null where there is nothing, and a text in quotation marks")
+    message = f"`{name}` is not JSON; write null where there is nothing, and a text in quotation marks"
+    raise _RefusedError(json.JSONDecodeError, message)
 
 
 def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
+    if len(members := dict(pairs)) < len(pairs):
         seen: set[str] = set()
         repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _RepeatedKeyError(f"duplicate key `{repeated}` in an object")
+        raise _RefusedError(DuplicateKeyError, f"duplicate key `{repeated}` in an object")
     return members
 
 
@@ -113,16 +108,14 @@ def _find_refused(text: str, at: int) -> int:
     """The place of the first constant that is no JSON, or key that its object has twice, of a value."""
     keys_of: list[set[str]] = []
     for match in _TOKEN.finditer(text, at):
-        token = match.group()
-        if token in ("{", "["):
+        if (token := match.group()) in ("{", "["):
             keys_of.append(set())
         elif token in ("}", "]"):
             keys_of.pop()
         elif token[0] != '"':
             return match.start()
         elif keys_of and _IS_KEY.match(text, match.end()):
-            key = _KEY_DECODER.decode(token)
-            if key in keys_of[-1]:
+            if (key := _KEY_DECODER.decode(token)) in keys_of[-1]:
                 return match.start()
             keys_of[-1].add(key)
     return at
@@ -176,7 +169,6 @@ def _float_text(number: float, bits: int = 53) -> str:
 
 
 def _json_text(value: Any) -> str:
-    """A value inside a list or an object, as JSON."""
     if hasattr(value, "dtype"):
         value = value.tolist()
     if isinstance(value, Mapping):

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from fcpair.errors import EXPECTED, ONE_OF, InputError, suggest_name
-from fcpair.param_values import ONE_OF_NAMES, Checked, invalid_value, param
+from fcpair.param_values import ONE_OF_NAMES, Checked, invalid_value, param, table
 from fcpair.records import WORKERS, Role
 from fcpair.sentences import join, say
 from fcpair.values import is_blank
 
 NOUNS = ("pair", "statement", "text", "reply", "item", "question", "case")
 READERS = tuple(role.value for role in (*WORKERS, Role.ADJUDICATOR))
-LONGEST_WORDING = 1_000
-DEFAULT_LANGUAGE = "en"
+LONGEST_WORDING, DEFAULT_LANGUAGE = 1_000, "en"
 PAGE_LANGUAGES = ("en", "it", "fr", "es", "de", "fa", "ar")  # those in which the pages of people who answer are written
 _PARTS = ("text", "help")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -58,10 +57,6 @@ class Noun(NamedTuple):
         return _PAIR.sub(lambda match: words[match[0]], sentence)
 
 
-def _table(help: str) -> Any:
-    return field(default_factory=dict, metadata={"help": help})
-
-
 @dataclass(frozen=True)
 class Words(Checked):
     """Words that people who answer read in place of names. The longer name of a question goes before the shorter.
@@ -72,15 +67,15 @@ class Words(Checked):
     stage: ClassVar[str] = "words"
     verbatim: ClassVar[tuple[str, ...]] = ("nouns", "questions", "options", "sides")
     language: str = param(DEFAULT_LANGUAGE, "the language that people read, where a wording has several")
-    nouns: Nouns = _table(
+    nouns: Nouns = table(
         f"what one unit of the work of a role is called: {', '.join(NOUNS[:-1])} or {NOUNS[-1]}; by default by what is "
         "shown"
     )
-    questions: Wordings = _table("wordings of questions, by `name` or `grid/name`")
-    options: Wordings = _table(
+    questions: Wordings = table("wordings of questions, by `name` or `grid/name`")
+    options: Wordings = table(
         "wordings of options and of steps of a scale, by `name`, `question/name` or `grid/question/name`"
     )
-    sides: Wordings = _table("wordings of what rows and columns are called, and of sides' `names`; also `hs`, `cn`")
+    sides: Wordings = table("wordings of what rows and columns are called, and of sides' `names`; also `hs`, `cn`")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -128,14 +123,12 @@ class Words(Checked):
         return self._find(self.sides, *names)
 
     def _find(self, wordings: Mapping[str, Any], *names: str) -> Wording:
-        value = next((wordings[name] for name in names if name in wordings), None)
-        if value is None:
+        if (value := next((wordings[name] for name in names if name in wordings), None)) is None:
             return Wording()
         parts = {"text": value} if isinstance(value, str) else dict(value)
         for part, text in parts.items():
             if not isinstance(text, str):  # in the study's language, in English, or in whatever language there is
-                tags = (self.language, DEFAULT_LANGUAGE, *text)
-                parts[part] = next(text[tag] for tag in tags if tag in text)
+                parts[part] = next(text[tag] for tag in (self.language, DEFAULT_LANGUAGE, *text) if tag in text)
         return Wording(*map(parts.get, _PARTS))
 
 
@@ -151,8 +144,7 @@ def _noun_problems(nouns: Mapping[str, Any]) -> Iterator[str]:
 
 def _wording_problems(wordings: Mapping[str, Any]) -> Iterator[str]:
     for name, wording in wordings.items():
-        parts = wording if isinstance(wording, dict) else {"text": wording}
-        if not parts:
+        if not (parts := wording if isinstance(wording, dict) else {"text": wording}):
             yield say("`%(name)s` has no wording; give it a `text`, a `help`, or both", name=name)
         for part, value in parts.items():
             if part not in _PARTS:
@@ -165,8 +157,7 @@ def _wording_problems(wordings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _text_problems(part: str, value: Any) -> Iterator[str]:
-    texts = value if isinstance(value, dict) else {DEFAULT_LANGUAGE: value}
-    if not texts:
+    if not (texts := value if isinstance(value, dict) else {DEFAULT_LANGUAGE: value}):
         yield say("`%(part)s` has no text in any language", part=part)
     for language, text in texts.items():
         if not _LANGUAGE.fullmatch(language):

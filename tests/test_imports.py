@@ -68,7 +68,6 @@ LAYERS = {
             "done",
             "errors",
             "sentences",
-            "examination_records",
             "pair_filter",
             "known_pairs",
             "lazy",

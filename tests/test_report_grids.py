@@ -16,7 +16,7 @@ from steps.online import at_desk, give
 from steps.plans import RATE, RATED, WRITTEN, study_of, written
 from test_report import MAJORITY, OPTIONS, check, page_of, with_grid
 
-from fcpair.bias import score
+from fcpair.bias.scoring import score
 from fcpair.params import Adjudicate, Agree, Assign, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import load_recipe

@@ -16,7 +16,7 @@ from fcpair import errors
 from fcpair.evaluate.catalogue import SYSTEMS
 from fcpair.evaluate.measures import MEASURES, CutMeasure
 from fcpair.texts.measures.measuring import MEASURES as TEXT_MEASURES
-from fcpair.texts.measures.ngrams import NgramMeasure
+from fcpair.texts.measures.tokens import NgramMeasure
 
 CATALOGUES: dict[str, dict[str, Any]] = {"measures": MEASURES, "systems": SYSTEMS, "measures of texts": TEXT_MEASURES}
 NAME_ENDS = {"of": ":...", "n": "-N", "k": "@k"}

@@ -103,8 +103,7 @@ def template_faults(template: Template) -> Iterator[str]:
     declared = list_first(list(template.fillers), SHOWN) or "none"
     for name, text in template.all_texts.items():
         for blank in _blanks(text):
-            fillers = template.fillers.get(blank.slot)
-            if fillers is None:
+            if (fillers := template.fillers.get(blank.slot)) is None:
                 yield f"{name}: slot `{blank.slot}` is not declared; declared: {declared}"
             elif len(blank.forms) != len(fillers):
                 yield f"{name}: slot `{blank.slot}` has {len(blank.forms)} forms for {len(fillers)} fillers"
@@ -117,9 +116,7 @@ def template_faults(template: Template) -> Iterator[str]:
     if template.target is None:
         both = set(template.culprit.groups) & set(template.stereotyped)
         which = "both options are" if both else "no option is"
-        groups = sorted(
-            ", ".join(party.groups) or "none" for party in (template.culprit, template.other)
-        )  # of any version
+        groups = sorted(", ".join(of.groups) or "none" for of in (template.culprit, template.other))  # of any version
         yield (
             f"{which} of a stereotyped group ({', '.join(template.stereotyped) or 'none'}); their groups: "
             f"{groups[0]} and {groups[1]}; expected one"
@@ -138,15 +135,9 @@ def first_filling(template: Template) -> str:
 
 def review_text(template: Template) -> str:
     """A template as its reviewers read it: its texts with slots in braces, and below them what is put there."""
-    texts = template.all_texts
-    lines = {
-        "Context": texts["ambiguous"],
-        "Then": texts["disambiguating"],
-        "Question": texts["negative"],
-        "Other question": texts["non_negative"],
-    }
+    names = {"Context": "ambiguous", "Then": "disambiguating", "Question": "negative", "Other question": "non_negative"}
     paragraphs = [f"Statement: {template.statement}"] if template.statement else []
-    paragraphs += [f"{name}: {_with_slots(text, template.fillers)}" for name, text in lines.items()]
+    paragraphs += [f"{name}: {_with_slots(template.texts[of], template.fillers)}" for name, of in names.items()]
     options = [_with_slots(party.text, template.fillers) for party in (template.culprit, template.other)]
     paragraphs.append(f"Options: {' / '.join((*options, template.unknown[0]))}")
     paragraphs.append(f"Stereotyped: {', '.join(template.stereotyped)}")
@@ -259,7 +250,6 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int
 
 
 def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, Strings | Ints]:
-    """The columns of a template's items."""
     sizes = [len(fillers) for fillers in template.fillers.values()]
     n = template.n_fillings
     each = np.array([prod(sizes[at + 1 :]) for at in range(len(sizes))], np.int64)[:, None]
@@ -304,5 +294,4 @@ def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, 
 
 
 def _single_spaced(texts: Strings) -> Strings:
-    """The texts with single spaces."""
     return np.array([" ".join(text.split()) for text in texts], dtype=object)

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.bias.answers import AnsweredItems, Answers
-from fcpair.bias.formulas import SCHEMES, WEIGHED, Counts, Score, count_by_unit
+from fcpair.bias.answers import SCHEMES, WEIGHED, AnsweredItems, Answers, Counts, Score, count_by_unit
 from fcpair.errors import InputError, suggest_name
 from fcpair.lazy import pd
 from fcpair.notebook import Result, column_names
@@ -106,12 +105,10 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
 
     if smooth < 0:
         raise InputError(f"the smoothing is {smooth:g}; expected 0 or more")
-    question_counts = counts[counts["question"] == question].set_index("statement")
-    if question_counts.empty:
+    if (question_counts := counts[counts["question"] == question].set_index("statement")).empty:
         raise InputError(f"the survey has no question `{question}`; {suggest_name(question, list(counts['question']))}")
     about = np.array(answers.statements or [""] * len(answers.answered), dtype=object)
-    statements = list(dict.fromkeys(filter(None, about)))
-    if not statements:
+    if not (statements := list(dict.fromkeys(filter(None, about)))):
         raise InputError("no item says which statement it is about; give templates the key `statement`")
     if missing := [statement for statement in statements if statement not in question_counts.index]:
         raise InputError(
@@ -121,8 +118,7 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
     statement_index = pd.Index(statements).get_indexer(pd.Index(about)).astype(np.int64)
     # of each statement what target and counter-target weigh in ambiguous items, and how many of these there are
     answered = answers.answered
-    shares = answered.probabilities
-    if shares is None:
+    if (shares := answered.probabilities) is None:
         shares = (answered.chosen[:, None] == np.arange(answered.unknown.shape[1])).astype(np.float64)
     is_pair, *weights = answered.side_probabilities(shares)
     rows = answered.ambiguous & answered.is_weighed & is_pair & (statement_index >= 0)
@@ -130,8 +126,7 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
     target, counter = (np.bincount(of_rows, weight[rows], len(statements)) for weight in weights)
     n = np.bincount(of_rows, minlength=len(statements))
     columns = zip(question_counts.index, question_counts["yes"], question_counts["no"], strict=True)
-    yes_and_no = {str(at): (int(yes), int(no)) for at, yes, no in columns}
-    divergences = []
+    yes_and_no, divergences = {str(at): (int(yes), int(no)) for at, yes, no in columns}, []
     for at, statement in enumerate(statements):
         category = answers.categories[answered.category[statement_index == at][0]]
         yes, no = yes_and_no[statement]
@@ -163,8 +158,7 @@ def _mean_divergences(divergences: Sequence[StatementDivergence]) -> Iterator[Di
             yield Divergence(category, n, mean, by_chance)
 
 
-LEAST_TEMPLATES = 5
-METHOD = "jackknife over templates"
+LEAST_TEMPLATES, METHOD = 5, "jackknife over templates"
 MEAN, MEAN_ABSOLUTE = "(mean over categories)", "(mean of absolute values)"
 
 
@@ -265,15 +259,13 @@ def _figures(answered: AnsweredItems, scores: Sequence[Score], categories: Seque
 
 
 def _figure(score_: Score, category: str, counts: Counts) -> BiasFigure:
-    """The score of one category; `counts` has a sum for each template."""
     sums = {name: each.sum() for name, each in counts.items()}
     n_templates = len(counts[f"{score_.context}.n"])
     names = (f"{score_.context}.{name}" for name in (score_.rests_on, "unreadable", "tied"))
     n, n_unreadable, n_tied = (int(sums[name]) for name in names)
     n_tied *= score_.rests_on != WEIGHED
     rests_on = (n, n_unreadable, n_templates)
-    value = float(score_.of(sums))
-    if np.isnan(value):
+    if np.isnan(value := float(score_.of(sums))):
         return BiasFigure(score_.name, category, None, None, None, *rests_on, score_.why_not, n_tied=n_tied)
     low, high, note = _interval(score_, value, *_spread(score_, counts), n_templates)
     return BiasFigure(score_.name, category, value, low, high, *rests_on, note=note, n_tied=n_tied)
@@ -357,7 +349,9 @@ def score_models(
     if people is None and (smooth or question != BELIEVED):
         raise InputError("`question` and `smooth` have no effect without `survey`; add that, or omit them")
     scores = {by: score(answer.answered, scheme, answer.categories) for by, answer in answers.items()}
-    if people is None:
-        return ModelScores(answers, scores, {})
-    divergences = {by: measure_divergence(answer, people, question, smooth) for by, answer in answers.items()}
+    divergences = (
+        {}
+        if people is None
+        else {by: measure_divergence(answer, people, question, smooth) for by, answer in answers.items()}
+    )
     return ModelScores(answers, scores, divergences)

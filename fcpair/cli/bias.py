@@ -33,7 +33,8 @@ from fcpair.errors import InputError, reject
 from fcpair.params import BELIEVED
 
 if TYPE_CHECKING:
-    from fcpair.bias import Answers, ModelDivergence, ScoredAnswers
+    from fcpair.bias.answers import Answers
+    from fcpair.bias.scoring import ModelDivergence, ScoredAnswers
 
 SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
 READERS = ("bbq", "items", "lm-eval")
@@ -133,7 +134,7 @@ def score(
       fcpair bias score items.csv --reader items --as pbbq --probability a --probability b --probability c
       fcpair bias score --grid test --as pbbq --survey survey --format json
     """
-    from fcpair.bias import score_models
+    from fcpair.bias.scoring import score_models
     from fcpair.files.surveys.items import read_survey
     from fcpair.stages.survey import count_answers
 
@@ -267,7 +268,7 @@ def _tables_of_people(divergence: ModelDivergence, answer: str, people: str) -> 
 
 def _rows_of_people(divergence: ModelDivergence) -> Iterator[dict[str, Cell]]:
     """Rows as other scores have them; those of means have no statement."""
-    from fcpair.bias import BiasFigure
+    from fcpair.bias.scoring import BiasFigure
 
     name, no_ends = str(divergence.as_dict()["score"]), (None, None)
     for of in divergence.statements:

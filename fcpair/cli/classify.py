@@ -303,7 +303,7 @@ def correlate(
       fcpair correlate rated.csv --score bleurt --rating rating --text id --rater rater
       fcpair correlate rated.csv --score bleurt --rating rating --by type --population all.csv
     """
-    from fcpair.texts.correlate import correlate as correlations
+    from fcpair.texts.ratings import correlate as correlations
     from fcpair.texts.ratings import read_population, read_rated_texts
 
     rated = read_rated_texts(texts.frame, texts.place, measure, rating, text=text, rater=rater, by=by)

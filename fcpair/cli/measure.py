@@ -319,7 +319,7 @@ def describe(
       fcpair describe answers.csv --text cn --group target --check-printed table5.csv
     """
     from fcpair.texts import printed_figures
-    from fcpair.texts.describe import NO_NAME, TextColumns, TextLabels, WordLimits, read_groups
+    from fcpair.texts.describe import NO_NAME, TextColumns, TextLabels, read_groups
     from fcpair.texts.describe import describe as described
 
     texts.check(*columns.values(), *(item.column for item in labels), by)
@@ -347,7 +347,8 @@ def describe(
         lines=all_texts.lines,
         labels=[TextLabels(label.column, label.read(with_text) + nothing, label.aliases.labels) for label in labels],
         groups=read_groups(list(all_texts.frame[by]), all_texts.lines, texts.place, NO_NAME) if by else None,
-        limits=WordLimits(more_than, under),
+        more_than=more_than,
+        under=under,
         n_keywords=n_keywords,
     )
     for shared in description.shared:

@@ -23,8 +23,8 @@ from fcpair.records import TIERS
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
-    from fcpair.report.figures import Forest, PaperStyle
-    from fcpair.report.figures.save import PaperFigure
+    from fcpair.report.figures.forest import Forest
+    from fcpair.report.figures.save import PaperFigure, PaperStyle
     from fcpair.study import Place, Study
 
 PATH, FILE, FOLDER = (click.Path(path_type=Path, **kinds) for kinds in ({}, {"dir_okay": False}, {"file_okay": False}))
@@ -345,7 +345,7 @@ def figures_option(command: Command) -> Command:
     def call_with_folder(figures: Path | None, figure_width: FigureWidth, caption: bool, **arguments: Any) -> Any:
         folder = None
         if figures:
-            from fcpair.report.figures import PaperStyle
+            from fcpair.report.figures.save import PaperStyle
 
             folder = FigureFolder(figures, PaperStyle(figure_width, caption))
         return command(figures=folder, **arguments)
@@ -356,7 +356,7 @@ def figures_option(command: Command) -> Command:
 def write_figures(folder: FigureFolder, figures: Sequence[PaperFigure | Forest]) -> None:
     """Write figures into a folder, each as SVG, PDF and PNG; all or none: InputError where that cannot be."""
     from fcpair.files.tables.folders import make_writable_folder, write_all
-    from fcpair.report.figures import render_for_paper
+    from fcpair.report.figures.save import render_for_paper
 
     make_writable_folder(folder.path)
     files = {folder.path / name: content for name, content in render_for_paper(figures, folder.style).items()}

@@ -152,7 +152,7 @@ def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None,
 
 
 def _read_file(file: Path, reader: str) -> Texts:
-    from fcpair.files.corpus.crowdcounter import read_crowdcounter
+    from fcpair.files.corpus.corpus import read_crowdcounter
 
     if reader == "table":
         frame = tabular.read_table(file, verbatim=True)

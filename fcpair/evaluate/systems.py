@@ -15,7 +15,7 @@ import numpy as np
 from fcpair.arrays import Bools, Floats, Ints, Vectors
 from fcpair.errors import InputError
 from fcpair.files.corpus.corpus import CN, read_side
-from fcpair.files.release.trec import Numbering, TextIds, read_run
+from fcpair.files.release.tier import Numbering, TextIds, read_run
 from fcpair.lazy import pd
 from fcpair.models.encode import Progress, count_cut, encode
 from fcpair.models.model_files import resolve

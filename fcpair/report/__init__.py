@@ -1,5 +1,5 @@
 """One self-contained HTML file about a study, made from the records in `data`, which steps gather.
 
-It does not know the store. `page` writes the file; `sections` prepares its parts. `map_file` makes the map of a grid
-that a browser draws on the lead's page.
+`page` writes the file, `methods` the methods section of a paper; `map_file` makes the map of a grid that a browser
+draws on the lead's page.
 """

@@ -14,11 +14,11 @@ from fcpair.stages.adjudication.partition import TableRows
 from fcpair.stages.questions import Closed
 
 if TYPE_CHECKING:
-    from fcpair.bias import ScoredAnswers
+    from fcpair.bias.scoring import ScoredAnswers
     from fcpair.evaluate.outcome import Outcome
-    from fcpair.examination_records import CalibrationResult
     from fcpair.stages.stats.agreement import Agreement, AgreementBlock
     from fcpair.stages.stats.group_differences import GroupComparison
+    from fcpair.work_records import CalibrationResult
 
 IN_GRID, IN_CORPUS, HOLE = 0, 1, 2
 UNDECIDED, POSITIVE, OTHER, DISCARDED, WAITING = 0, 1, 2, 3, 4
@@ -57,11 +57,6 @@ class GridMap:
     def shape(self) -> tuple[int, ...]:
         """Numbers of rows and of columns."""
         return self.of or self.place.shape
-
-    @property
-    def n_unlisted(self) -> int:
-        """Number of cells that are not listed here."""
-        return self.shape[0] * self.shape[1] - self.place.size
 
 
 @dataclass(frozen=True)

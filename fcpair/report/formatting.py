@@ -33,8 +33,7 @@ def share(part: int, whole: int) -> str:
     """A share in percent; a dash where the whole is nothing. Only none is 0.0 %, and only all is 100.0 %."""
     if not whole:
         return NOTHING
-    percent = f"{100 * part / whole:.1f} %"
-    if percent == "0.0 %" and part:
+    if (percent := f"{100 * part / whole:.1f} %") == "0.0 %" and part:
         return "< 0.1 %"
     return "> 99.9 %" if percent == "100.0 %" and part != whole else percent
 
@@ -78,9 +77,7 @@ def _plain(value: Any) -> str:
         return count(value)
     if isinstance(value, dict):
         return ", ".join(f"{key}: {_plain(part)}" for key, part in value.items() if _is_given(part))
-    if isinstance(value, list | tuple):
-        return ", ".join(_plain(part) for part in value)
-    return str(value)
+    return ", ".join(_plain(part) for part in value) if isinstance(value, list | tuple) else str(value)
 
 
 def file_name(path: str) -> str:

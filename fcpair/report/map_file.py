@@ -84,25 +84,17 @@ def count_answers(cell: Ints, choice: Ints, time: Ints, n_cells: int, choices: S
     """Count answers by cell: `cell` is the place of that of each answer, `(n_answers,)`, `choice` that of what was
     chosen (-1: an answer without a choice, -2: a skip), `time` in tenths of a second, -1 where it is not known.
     """
-    n_choices = len(choices)
-    chosen = choice >= 0
+    n_choices, chosen = len(choices), choice >= 0
     flat = np.bincount(cell[chosen] * n_choices + choice[chosen], minlength=n_cells * n_choices)
-    is_skip = choice == -2
-    is_timed = time >= 0
+    is_skip, is_timed = choice == -2, time >= 0
     order = np.lexsort((time[is_timed], cell[is_timed]))
     ordered, n_timed = time[is_timed][order], np.bincount(cell[is_timed], minlength=n_cells)
-    first = np.cumsum(n_timed) - n_timed
-    has_time = n_timed > 0
+    first, has_time = np.cumsum(n_timed) - n_timed, n_timed > 0
     medians = np.full(n_cells, np.nan)
     lower, upper = ((first + half // 2)[has_time] for half in (n_timed - 1, n_timed))
     medians[has_time] = (ordered[lower] + ordered[upper]) / 20
-    return CellAnswers(
-        tuple(choices),
-        flat.reshape(n_cells, n_choices),
-        np.bincount(cell[~is_skip], minlength=n_cells),
-        np.bincount(cell[is_skip], minlength=n_cells),
-        medians,
-    )
+    n_answers, n_skips = (np.bincount(cell[rows], minlength=n_cells) for rows in (~is_skip, is_skip))
+    return CellAnswers(tuple(choices), flat.reshape(n_cells, n_choices), n_answers, n_skips, medians)
 
 
 def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple[Layer, ...]:
@@ -129,11 +121,7 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
         n_choices = len(answers.choices)
         tie, discarded, nothing = n_choices, n_choices + 1, n_choices + 2
         chosen = [(named(name), f"level {at} of {n_choices - 1}") for at, name in enumerate(answers.choices)]
-        chosen += [
-            (mark("as many for one as for another"), "tie"),
-            (mark("discarded"), "discarded"),
-            (mark("no label yet"), "nothing"),
-        ]
+        chosen += [(mark("as many for one as for another"), "tie"), (mark("discarded"), "discarded"), STATES[0]]
         most, n_labels = answers.counts.max(axis=1), answers.counts.sum(axis=1)
         is_tie = (answers.counts == most[:, None]).sum(axis=1) > 1
         index = np.where(most == 0, nothing, np.where(is_tie, tie, answers.counts.argmax(axis=1)))
@@ -149,10 +137,8 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
             (mark("all are the same"), "level 2 of 2"),
         )
         step = np.select([n_labels == 0, n_labels == 1, most == n_labels, 2 * most > n_labels], [0, 1, 4, 3], 2)
-        layers += [
-            _build("answer", mark("Answer"), chosen, index),
-            _build("agreement", mark("Agreement"), agreeing, step),
-        ]
+        layers.append(_build("answer", mark("Answer"), chosen, index))
+        layers.append(_build("agreement", mark("Agreement"), agreeing, step))
     return (*layers, *_count_layers(answers))
 
 
@@ -163,7 +149,6 @@ def _build(name: str, title: str, meanings: Sequence[Meaning], index: Ints) -> L
 
 
 def _count_layers(answers: CellAnswers) -> Iterator[Layer]:
-    """Yield layers of steps: how many labels a cell has, how long they took, how often it was skipped."""
     top = int(min(answers.n_answers.max(initial=1), MOST_LABELS))
     numbers = [say_number("%(n)s label", "%(n)s labels", n) for n in range(1, top + 1)]
     if answers.n_answers.max(initial=0) > top:
@@ -185,7 +170,6 @@ def _count_layers(answers: CellAnswers) -> Iterator[Layer]:
 
 
 def _steps(nothing: str, words: Sequence[str], first: int, top: int) -> list[Meaning]:
-    """The meanings of a layer in which classes are steps, from the level `first` up to `top`."""
     return [(nothing, "nothing"), *((text, f"level {at} of {top}") for at, text in enumerate(words, first))]
 
 
@@ -262,15 +246,13 @@ def _ratio(part: Ints, whole: Ints) -> Floats:
 def _by_likeness(of_cell: Ints, other: Ints, shape: tuple[int, int], answers: CellAnswers) -> Ints:
     """Put rows side by side whose cells were answered alike: by the first singular vector of the mean answers."""
     n_labels = answers.counts.sum(axis=1)
-    mean = _ratio(answers.counts @ np.arange(len(answers.choices)), n_labels)
-    is_known = n_labels > 0
+    mean, is_known = _ratio(answers.counts @ np.arange(len(answers.choices)), n_labels), n_labels > 0
     matrix = np.zeros(shape)
     matrix[of_cell[is_known], other[is_known]] = (mean - np.mean(mean[is_known]) if is_known.any() else mean)[is_known]
     vector = matrix.sum(axis=1) + np.linspace(0, 1e-6, shape[0])
     for _ in range(ROUNDS):
         vector = matrix @ (matrix.T @ vector)
-        length = float(np.linalg.norm(vector))
-        if not length:
+        if not (length := float(np.linalg.norm(vector))):
             return np.arange(shape[0])
         vector /= length
     return np.argsort(-np.round(vector, 9), kind="stable")
@@ -332,6 +314,7 @@ def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str)
         places += [(f"{side.name}-{order.name}", order.places) for order in side.orders]
     arrays: list[tuple[str, NDArray[Any]]] = [(name, array.astype("<u4")) for name, array in places]
     arrays += [(layer.name, layer.index) for layer in cell_map.layers]
+    classes_of = [[_class(translate(of.meaning), of.look) for of in layer.classes] for layer in cell_map.layers]
     head: dict[str, Any] = {
         "version": version,
         "shape": cell_map.shape,
@@ -339,12 +322,8 @@ def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str)
         "question": cell_map.question,
         "questions": cell_map.questions,
         "layers": [
-            {
-                "name": layer.name,
-                "title": translate(layer.title),
-                "classes": [_class(translate(class_.meaning), class_.look) for class_ in layer.classes],
-            }
-            for layer in cell_map.layers
+            {"name": layer.name, "title": translate(layer.title), "classes": classes}
+            for layer, classes in zip(cell_map.layers, classes_of, strict=True)
         ],
         "outside": [_class(translate(meaning), look) for meaning, look, _ in cell_map.outside],
         "orders": {

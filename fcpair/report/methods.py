@@ -1,4 +1,7 @@
-"""The methods section of a paper, from the tables of a study and its log; the sentences are in `methods.md.j2`."""
+"""The methods section of a paper, from the tables of a study and its log; the sentences are in `methods.md.j2`.
+
+In a text, `[@key]` cites a reference of `references.bib`, and what stands between backticks is code.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from fcpair.params import MAIN, Adjudicate, Agree, Partition, grid_names
@@ -147,22 +151,15 @@ def write_sections(
         ("Release", paragraphs.release(facts)),
         ("Software", paragraphs.software(facts)),
     ]
-    texts = [Section(heading, in_one_line(text)) for heading, text in sections]
+    texts = [Section(heading, re.sub(r"\s*\n\s*", " ", text).strip()) for heading, text in sections]
     return [section for section in texts if section.text]
-
-
-def in_one_line(text: str) -> str:
-    """Join the lines of a template to a paragraph."""
-    return re.sub(r"\s*\n\s*", " ", text).strip()
 
 
 @cache
 def _paragraphs() -> Any:
-    """The macros of the template, one for each paragraph."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    loader = PackageLoader("fcpair.report", ".")
-    environment = Environment(loader=loader, undefined=StrictUndefined, finalize=shown)
+    environment = Environment(loader=PackageLoader("fcpair.report", "."), undefined=StrictUndefined, finalize=shown)
     environment.filters["tier_name"] = tier_name
     environment.globals.update({of.__name__: of for of in _FUNCTIONS})
     words = {"STANDINGS": STANDINGS, "OUTCOMES": OUTCOMES, "GIVEN_BACK": GIVEN_BACK, "COUNTED": COUNTED}
@@ -171,8 +168,6 @@ def _paragraphs() -> Any:
 
 
 class _Facts:
-    """The runs of a study, by stage and grid, and the state of its grids."""
-
     def __init__(self, log: Sequence[RunRecord], states: Mapping[str, GridState]) -> None:
         self.log = log
         self._states = states
@@ -238,8 +233,7 @@ class _Facts:
             if not source.skipped:
                 place = "pages" if source.origin == Origin.ONLINE.value else file
                 by_place.setdefault(place, Counter())[source.run] += source.n
-        words = {"pages": "on the pages", "calibration": "in the calibration"}
-        parts = []
+        words, parts = {"pages": "on the pages", "calibration": "in the calibration"}, []
         for place, by_run in by_place.items():
             noun, of, tool = place.partition(" of ")
             parts.append((by_run.total(), words.get(place, f"in {counted(len(by_run), noun)}{of}{tool}")))
@@ -319,8 +313,7 @@ def labels_clause(state: GridState) -> str:
 
 def outcomes(words: Mapping[str, str], counts: Mapping[str, int]) -> str:
     """The counts in the words for each, in the order of the words."""
-    verbs = {"were": "was", "wait": "waits", "have": "has"}
-    parts = []
+    verbs, parts = {"were": "was", "wait": "waits", "have": "has"}, []
     for name, phrase in words.items():
         if n := counts.get(name, 0):
             fitting = {many: verb if n == 1 else many for many, verb in verbs.items()}
@@ -369,13 +362,9 @@ def agreement_figures(counts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if name not in COUNTS_OF_AGREEMENT:
             kind, _, detail = name.partition(", ")
             key = next((key for start, key in CITED_FIGURES.items() if start in name), None)
-            yield {
-                "name": f"{kind[0].upper()}{kind[1:]}" + (f" ({detail})" if detail else ""),
-                "citation": f" [@{key}]" if key else "",
-                "value": value,
-                "ends": intervals.get(name),
-                "why": undefined.get(name),
-            }
+            title, cited = f"{kind[0].upper()}{kind[1:]}" + (f" ({detail})" if detail else ""), key and f" [@{key}]"
+            ends, why = intervals.get(name), undefined.get(name)
+            yield {"name": title, "citation": cited or "", "value": value, "ends": ends, "why": why}
 
 
 def tested_figures(counts: Mapping[str, Any]) -> list[str]:
@@ -425,3 +414,70 @@ _FUNCTIONS = (
     *(seeds_of, shown, tested_figures, tier_sizes, times, value_with_ends),
 )
 """What the template calls."""
+
+
+CITATION = re.compile(r" ?\[(@\w+(?:; @\w+)*)\]")
+_ENTRY = re.compile(r"^@\w+\{(\w+),\n.*?^\}\n", re.DOTALL | re.MULTILINE)
+_FIELD = re.compile(r"(\w+) = \{((?:[^{}]|\{[^{}]*\})*)\}")
+_CODE = re.compile(r"`([^`]*)`")
+_ACCENT = re.compile(r"\{?\\\"(\w)\}?")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\symbol{34}",  # \textquotedbl is not in every encoding of fonts
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+_LIGATURE = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=`)|(?<=`)(?=`)")
+_UMLAUTS = {"a": "ä", "o": "ö", "u": "ü", "A": "Ä", "O": "Ö", "U": "Ü"}
+
+
+@cache
+def entries() -> dict[str, str]:
+    """The references that can be cited, as BibTeX, by their keys."""
+    text = (Path(__file__).parent / "references.bib").read_text("utf-8")
+    return {match[1]: match[0] for match in _ENTRY.finditer(text)}
+
+
+def cited_keys(texts: Iterable[str]) -> list[str]:
+    """The keys that texts cite, each once, in their order."""
+    citations = (key for text in texts for match in CITATION.finditer(text) for key in match[1].split("; "))
+    return list(dict.fromkeys(key.removeprefix("@") for key in citations))
+
+
+def bibtex(keys: Iterable[str]) -> str:
+    """The references of these keys as a .bib file."""
+    return "\n".join(entries()[key] for key in keys)
+
+
+def reference_line(key: str) -> str:
+    """A reference in a line of Markdown, with a link by its DOI, or by its address where it has none."""
+    fields: dict[str, str] = {}
+    for name, value in _FIELD.findall(entries()[key]):  # without the marks of LaTeX
+        text = _ACCENT.sub(lambda match: _UMLAUTS[match[1]], value)
+        fields[name] = text.replace(r"\&", "&").replace("{", "").replace("}", "")
+    authors = fields["author"].replace(" and ", "; ")
+    place = fields.get("journal") or fields["booktitle"]
+    doi = fields.get("doi")
+    link = f"[doi:{doi}](https://doi.org/{doi})" if doi else f"<{fields['url']}>"
+    return f"{authors} ({fields['year']}). {fields['title']}. *{place}*. {link}"
+
+
+def as_latex(text: str) -> str:
+    """A text in LaTeX: signs that mean something there are escaped, citations are `\\cite`, code is `\\texttt`."""
+    parts = []
+    for at, part in enumerate(CITATION.split(text)):  # by turns what stands between citations, and what each cites
+        if at % 2:
+            parts.append(f"~\\cite{{{part.replace('@', '').replace('; ', ',')}}}")
+        else:
+            words = enumerate(map(escape_latex, _CODE.split(part)))
+            parts += [f"\\texttt{{{word}}}" if is_code % 2 else word for is_code, word in words]
+    return "".join(parts)
+
+
+def escape_latex(text: str) -> str:
+    """A text in LaTeX, every sign as it is written: two hyphens in a row are no dash."""
+    return _LIGATURE.sub("{}", "".join(_LATEX.get(sign, sign) for sign in text))

@@ -8,7 +8,8 @@ from inspect import isfunction
 from shlex import quote
 from typing import Any
 
-from fcpair.bias import SCHEMES, BiasFigure, ScoredAnswers
+from fcpair.bias.answers import SCHEMES
+from fcpair.bias.scoring import BiasFigure, ScoredAnswers
 from fcpair.evaluate.outcome import ALPHA, Concordance, Outcome, group_by_system
 from fcpair.report import formatting
 from fcpair.report.data import (
@@ -23,9 +24,9 @@ from fcpair.report.data import (
     SurveysPart,
     TierFigures,
 )
-from fcpair.report.figures import Forest, grid_map
+from fcpair.report.figures import grid_map
 from fcpair.report.figures.evaluation_figures import png, significance_cautions
-from fcpair.report.figures.forest_markup import forest_markup, page_templates
+from fcpair.report.figures.forest import Forest, forest_markup, page_templates
 from fcpair.report.figures.layout import make_printable
 from fcpair.report.figures.plots import of_bias, of_groups, of_survey
 from fcpair.report.formatting import count, counted
@@ -48,19 +49,14 @@ def render(data: ReportData) -> str:
     environment.globals |= {of.__name__: of for of in functions} | {"swatch": grid_map.swatch, "draw": forest_markup}
     environment.globals |= {"long_table": LONG_TABLE, "most_pairs": MOST_PAIRS, "no_two": NO_TWO}
     environment.globals["sections"] = build_sections
-    return environment.get_template("page.html.j2").render(
-        data=data,
-        main=data.main,
-        grid=_grid_maps(data.main.grid) if data.main and data.main.grid else None,
-        evaluation=strip_folders(data.evaluation.outcome) if data.evaluation else None,
-        alpha=ALPHA,
-        log=log_lines(data.log),
-        gaps=find_gaps(data),
-    )
+    context: dict[str, Any] = {"data": data, "main": data.main, "alpha": ALPHA}
+    context |= {"log": log_lines(data.log), "gaps": find_gaps(data)}
+    context["grid"] = _grid_maps(data.main.grid) if data.main and data.main.grid else None
+    context["evaluation"] = strip_folders(data.evaluation.outcome) if data.evaluation else None
+    return environment.get_template("page.html.j2").render(context)
 
 
 def _grid_maps(grid: GridMap) -> dict[str, Any]:
-    """Both maps of a grid and their classes, cell by cell, or in blocks when there are too many cells to show."""
     coverage, decisions = grid_map.coverage(grid), grid_map.decisions(grid)
     rows, columns = grid_map.block_size(grid.shape)
     if rows == columns == 1:
@@ -229,13 +225,11 @@ def strip_folders(outcome: Outcome) -> Outcome:
     shorts = _number_repeats([make_printable(formatting.file_name(system.short)) for system in outcome.systems])
     names = _number_repeats([make_printable(formatting.file_name(system.name)) for system in outcome.systems])
     short_by_system = {system.short: short for system, short in zip(outcome.systems, shorts, strict=True)}
+    renamed = zip(outcome.systems, names, shorts, strict=True)
     return replace(
         outcome,
         pool=formatting.file_name(outcome.pool),
-        systems=tuple(
-            replace(system, name=name, short=short_by_system[system.short])
-            for system, name in zip(outcome.systems, names, strict=True)
-        ),
+        systems=tuple(replace(system, name=name, short=short) for system, name, short in renamed),
         scores=tuple(replace(score, system=short_by_system[score.system]) for score in outcome.scores),
         spreads=tuple(replace(spread, system=short_by_system[spread.system]) for spread in outcome.spreads),
         comparisons=tuple(
@@ -277,13 +271,9 @@ def build_sections(part: SurveysPart) -> list[Section]:
 def _sheet(
     title: str, text: str, header: Sequence[str], rows: list[Row], notes: Iterable[str], forest: Forest | None
 ) -> TableSheet:
-    """A sheet with its picture, or a note where that has too many rows for a page."""
     if forest is not None and forest.n_rows > MOST_DRAWN:
-        notes = (
-            *notes,
-            say("no picture of %(number)s rows here; the command's --figures draws it", number=forest.n_rows),
-        )
-        forest = None
+        shown = say("no picture of %(number)s rows here; the command's --figures draws it", number=forest.n_rows)
+        notes, forest = (*notes, shown), None
     return TableSheet(title, text, header, rows, tuple(notes), forest)
 
 
@@ -297,8 +287,7 @@ def _survey_section(figures: SurveyFigures) -> Section:
         figure=Written(f"{figures.margin:.3f}"),
         percent=LEVEL_SHOWN,
     )
-    forest_by_title = {share.title: share for share in of_survey(figures.shares)}
-    sheets = []
+    forest_by_title, sheets = {share.title: share for share in of_survey(figures.shares)}, []
     header = (mark("Statement"), mark("Yes"), mark("No"), mark("Declined"), mark("Skipped"), mark("Share"), INTERVAL)
     for question, rows in figures.shares.groupby("question", sort=False):
         table: list[Row] = []
@@ -314,8 +303,7 @@ def _survey_section(figures: SurveyFigures) -> Section:
 
 def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
     scheme, scored = next(iter(scored_by_name.values())).scheme, scored_by_name.items()
-    forest_by_title = {item.title: item for item in of_bias(scored_by_name)}
-    sheets = []
+    forest_by_title, sheets = {item.title: item for item in of_bias(scored_by_name)}, []
     for score in SCHEMES[scheme]:
         figures = [(name, item) for name, of in scored for item in of.figures if item.score == score.name]
         formula = say("%(text)s (%(source)s)", text=join([score.formula]), source=score.source)
@@ -343,11 +331,8 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
 def _groups_section(figures: GroupFigures) -> Section:
     if figures.undefined:
         return Section(GROUPS, say("Undefined, because %(reason)s.", reason=join([figures.undefined])), ())
-    sheets = [
-        sheet
-        for comparison in figures.compared
-        for sheet in _group_sheets(comparison, figures.exploratory.get(comparison.by, ""))
-    ]
+    why = figures.exploratory
+    sheets = [sheet for of in figures.compared for sheet in _group_sheets(of, why.get(of.by, ""))]
     text = say(
         "Answers to “%(question)s”, by what people said about themselves. The result is an association among these "
         "annotators, never a cause.",
@@ -372,8 +357,7 @@ def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[Tab
         sentences.append(say("%(number)s more are by people for whom it is unknown.", number=comparison.n_without))
     header = (mark("Answer, group"), mark("People"), mark("Answers"), mark("Share"))
     yield _sheet(comparison.by, join(sentences), header, rows, (*exploratory_note, *few), None)
-    defined = [figure for figure in comparison.differences if not figure.undefined]
-    if defined:
+    if defined := [figure for figure in comparison.differences if not figure.undefined]:
         (forest,) = of_groups([comparison])
         differences, notes = [], dict[str, None]()
         for figure in defined:

@@ -19,7 +19,7 @@ from fcpair.stages.questions.labels import positive_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fcpair.report.figures import Forest
+    from fcpair.report.figures.forest import Forest
     from fcpair.stages.stats.agreement import Agreement
 
 Row = list[str]
@@ -46,8 +46,7 @@ def tier_tables(tiers: TierFigures, question: Closed) -> list[TableSheet]:
     sizes, balance, labels = tiers.tables
     positive = [Answer(formatting.named(name)) for name in positive_names(question)]
     cells, rows, columns = list(sizes[0])[1:4]
-    kinds = list(balance[0])[2:4]
-    per_cell = list(labels[0])[2:]
+    kinds, per_cell = list(balance[0])[2:4], list(labels[0])[2:]
     if cells == CELL_HEADS.cells:
         heads = [mark("Cells"), mark("Rows"), mark("Columns")]
         contents = say("Cells, and the distinct rows and columns in them.")
@@ -61,22 +60,13 @@ def tier_tables(tiers: TierFigures, question: Closed) -> list[TableSheet]:
     head = [mark("Tier"), heads[0]]
     empty = say("undefined, because %(reason)s", reason=say("the tier is empty"))
 
+    titles = (mark("Table 1. Size of the tiers"), mark("Table 2. Balance of final labels"))
+    balance_heads = [*head, mark("Positive"), mark("Not positive"), mark("Share positive")]
+    positive_shares = [formatting.share(row[kinds[0]], row[cells]) if row[cells] else empty for row in balance]
+    balance_rows = [[*_row(row, cells, *kinds), of] for row, of in zip(balance, positive_shares, strict=True)]
     return [
-        TableSheet(
-            mark("Table 1. Size of the tiers"),
-            contents,
-            [*head, *heads[1:]],
-            [_row(row, cells, rows, columns) for row in sizes],
-        ),
-        TableSheet(
-            mark("Table 2. Balance of final labels"),
-            say(shares, answers=positive),
-            [*head, mark("Positive"), mark("Not positive"), mark("Share positive")],
-            [
-                [*_row(row, cells, *kinds), formatting.share(row[kinds[0]], row[cells]) if row[cells] else empty]
-                for row in balance
-            ],
-        ),
+        TableSheet(titles[0], contents, [*head, *heads[1:]], [_row(row, cells, rows, columns) for row in sizes]),
+        TableSheet(titles[1], say(shares, answers=positive), balance_heads, balance_rows),
         TableSheet(per, how_many, [*head, *per_cell], [_row(row, cells, *per_cell) for row in labels]),
     ]
 
@@ -101,8 +91,7 @@ def kappa_map(agreement: Agreement) -> list[tuple[str, list[KappaCell]]]:
     names = sorted({name for subset in agreement.subsets for name in subset.annotators})
 
     def cell(one: str, other: str) -> KappaCell:
-        subset = subset_by_pair.get(frozenset((one, other)))
-        if subset is None:
+        if (subset := subset_by_pair.get(frozenset((one, other)))) is None:
             return KappaCell("same" if one == other else "apart")
         if subset.kappa.value is None:
             return KappaCell("undefined", n=subset.n)
@@ -149,5 +138,4 @@ def log_lines(runs: tuple[RunRecord, ...]) -> list[LogLine]:
         is_by_hand = run.stage == Adjudicate.stage and "pair" in run.params
         return (run.params.get("by"), tuple(run.counts)) if is_by_hand else (id(run),)
 
-    grouped = [list(group) for _, group in groupby(runs, key)]
-    return [LogLine(group[0], group[-1], len(group)) for group in grouped]
+    return [LogLine(of[0], of[-1], len(of)) for of in (list(group) for _, group in groupby(runs, key))]

@@ -13,7 +13,7 @@ import numpy as np
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.corpus.corpus import CN, HS, read_corpus
-from fcpair.files.release.trec import TextIds, read_run
+from fcpair.files.release.tier import TextIds, read_run
 from fcpair.files.tables.tabular import Source
 from fcpair.lazy import pd
 from fcpair.models import encode, model_files

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from fcpair.errors import Finding, InputError, StageError, reject
-from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.corpus.crowdcounter import read_crowdcounter
+from fcpair.files.corpus.corpus import CN, HS, read_crowdcounter
 from fcpair.files.tables.tabular import LINE, check_file, place_of, read_lines, read_table
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.lazy import pd

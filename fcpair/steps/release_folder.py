@@ -369,7 +369,7 @@ def verify_release(folder: str | Path, study: StudyContext | None = None) -> Ver
     if not place.is_dir():
         raise InputError(f"{folder}: there is no such folder; name the folder of a release")
     check = folders.check_folder(place)
-    if study is None or check.faults:
+    if study is None or check[2]:  # what is wrong with it
         return Verification(*check)
     record = read_record(place)
     with study._store.read() as tx:

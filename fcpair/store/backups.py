@@ -24,7 +24,6 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.schema import AddConstraint, DropConstraint
 
 from fcpair.errors import StudyError
-from fcpair.examination_records import CopyReport
 from fcpair.store.corpus import cells
 from fcpair.store.database import backends, backup_format, schema, statements
 from fcpair.store.database.backends import Place, sqlite, sqlite_file
@@ -32,6 +31,7 @@ from fcpair.store.database.backends.protocol import driver
 from fcpair.store.database.hash_chain import plain_real
 from fcpair.store.database.store import Store, Tx, now
 from fcpair.store.database.tables import metadata
+from fcpair.work_records import CopyReport
 
 _log = logging.getLogger(__name__)
 

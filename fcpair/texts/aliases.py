@@ -37,8 +37,7 @@ def split_cell(cell: str) -> list[str]:
 
     Raises InputError where it begins as a list does, and is not a JSON list of texts.
     """
-    cell = cell.strip()
-    if not cell:
+    if not (cell := cell.strip()):
         return []
     if not cell.startswith("["):
         return _SEPARATOR.split(cell)
@@ -92,11 +91,9 @@ class Aliases:
         cell, it holds a spelling which is not known (the nearest known label is named) or a label twice, or it is empty
         where labels are declared and the table does not say that a cell may be.
         """
-        findings: list[Finding] = []
-        unread: list[str] = []
+        findings, unread = list[Finding](), list[str]()
         spelt = read_cells(cells, lines, place, spellings_in, findings, unread)
-        labels_by_form = self._labels_by_form(spelt)
-        if len(labels_by_form) > MOST_CHOICES:
+        if len(labels_by_form := self._labels_by_form(spelt)) > MOST_CHOICES:
             raise InputError(
                 f"{place}: the column of labels has {len(labels_by_form):,} different ones; expected at most "
                 f"{MOST_CHOICES:,}. Is it the right column?"
@@ -138,8 +135,7 @@ class Aliases:
         label that begins with these words, the nearest one (`difflib`, ratio of at least 0.6), or the only one that has
         all words of the spelling, or all of whose words the spelling has (`consequences` is `warning of consequences`).
         """
-        labels_by_form = self._labels_by_form(())
-        form = fold_spelling(spelling)
+        labels_by_form, form = self._labels_by_form(()), fold_spelling(spelling)
         if form in labels_by_form:
             return labels_by_form[form]
         completions = [label for known_form, label in labels_by_form.items() if known_form.startswith(f"{form} ")]
@@ -165,7 +161,6 @@ class Aliases:
 
 
 def _split_run_together(words: Sequence[str], labels_by_form: Mapping[str, Labels]) -> Labels:
-    """The labels that these words are, one after the other; none where they are not."""
     if not words:
         return ()
     for end in range(len(words), 0, -1):
@@ -189,8 +184,7 @@ def read_aliases(path: str | Path, labels: Sequence[str] = ()) -> Aliases:
         forms.setdefault(fold_spelling(label), label)
     declared = Aliases(tuple(labels or forms.values()))
     label_by_form = {fold_spelling(label): label for label in declared.labels}
-    table: dict[str, Labels] = {}
-    findings: list[Finding] = []
+    table, findings = dict[str, Labels](), list[Finding]()
     for spelling, label, line in zip(frame[SPELLING], frame[LABEL], frame[LINE], strict=True):
         form, meant = fold_spelling(spelling), [fold_spelling(meaning) for meaning in spellings_in(label)]
         unknown = [spelling for spelling in spellings_in(label) if fold_spelling(spelling) not in label_by_form]

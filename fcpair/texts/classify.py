@@ -191,7 +191,6 @@ class _Sums:
 
 
 def _macro_mean(values: Floats) -> Floats:
-    """The mean over the labels of which the figure is defined; NaN where it is of none."""
     defined = ~np.isnan(values)
     return ratio(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))
 
@@ -341,21 +340,12 @@ def _classify_rows(
         f1 = figure("F1", n_true + n_guess - n_both, "no row has it, and it is never predicted")
         return LabelFigures(label, n_true, n_guess, precision, figure("recall", n_true, "no row has it"), f1)
 
-    return ClassificationFigures(
-        of=of,
-        labels=labels,
-        n=n,
-        n_no_truth=n - n_true,
-        n_no_prediction=n - n_guess,
-        n_empty=n - n_any,
-        figures=tuple(compute(kind, _remark(kind, sums)) for kind in FIGURES),
-        averages=tuple(compute(kind, _remark(kind, sums)) for kind in AVERAGES),
-        per_label=tuple(label_figures(at, label) for at, label in enumerate(labels)),
-    )
+    figures, averages = (tuple(compute(kind, _remark(kind, sums)) for kind in kinds) for kinds in (FIGURES, AVERAGES))
+    per_label = tuple(label_figures(at, label) for at, label in enumerate(labels))
+    return ClassificationFigures(of, labels, n, n - n_true, n - n_guess, n - n_any, figures, averages, per_label)
 
 
 def _remark(kind: _FigureKind, sums: _Sums) -> str:
-    """Say what became of rows, or labels, on which a figure is 0/0."""
     left_out = round(float(sums.n - getattr(sums, kind.counts)))
     zero = round(float(sums.any - sums.guess)) if kind.zero else 0
     remarks = [kind.note]

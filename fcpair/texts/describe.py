@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
@@ -63,8 +63,7 @@ def find_keywords(
         return [Keywords(name, (), "no text has a word") for name in names]
     vectorizer = CountVectorizer(token_pattern=TOKEN)
     counts = vectorizer.fit_transform(texts)
-    vocabulary = vectorizer.get_feature_names_out()
-    results = []
+    vocabulary, results = vectorizer.get_feature_names_out(), []
     for name in names:
         has = np.fromiter((name in of_text for of_text in labels), np.bool_, len(texts))
         counts_with, counts_without = (np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (has, ~has))
@@ -160,14 +159,6 @@ class TextLabels:
 
 
 @dataclass(frozen=True)
-class WordLimits:
-    """Limits on the words of a text: more than `more_than`, and fewer than `under`, where these are given."""
-
-    more_than: int | None = None
-    under: int | None = None
-
-
-@dataclass(frozen=True)
 class DescribedFigure:
     """A figure: its name, what it is about, its value and the number that it rests on.
 
@@ -190,16 +181,11 @@ class DescribedFigure:
         """As JSON and CSV have it: numbers unrounded, and `rounded` half up to two decimals, where it has decimals."""
         value = float(self.value) if isinstance(self.value, Fraction) else self.value
         has_decimals = self.value is not None and not isinstance(self.value, int)
+        rounded = str(round_half_up(self.value)) if has_decimals and self.value is not None else None
+        over_groups, n_groups = (None, None) if (mean := self.over_groups) is None else (float(mean), self.n_groups)
         return {
-            "figure": self.figure,
-            "per": self.per,
-            "of": self.of,
-            "value": value,
-            "rounded": str(round_half_up(self.value)) if has_decimals and self.value is not None else None,
-            "n": self.n,
-            "over_groups": None if self.over_groups is None else float(self.over_groups),
-            "n_groups": None if self.over_groups is None else self.n_groups,
-            "why": self.why,
+            **{"figure": self.figure, "per": self.per, "of": self.of, "value": value, "rounded": rounded},
+            **{"n": self.n, "over_groups": over_groups, "n_groups": n_groups, "why": self.why},
         }
 
 
@@ -241,7 +227,8 @@ class _TextTable:
     frame: pd.DataFrame
     lines: Sequence[int]
     columns: TextColumns
-    limits: WordLimits
+    more_than: int | None
+    under: int | None
     figures: list[DescribedFigure] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -262,7 +249,8 @@ def describe(
     lines: Sequence[int],
     labels: Sequence[TextLabels] = (),
     groups: Sequence[Groups] | None = None,
-    limits: WordLimits = WordLimits(),
+    more_than: int | None = None,
+    under: int | None = None,
     n_keywords: int = 5,
 ) -> Description:
     """Describe a table of texts, strings, whose `columns` are named and whose rows are told of as `lines`.
@@ -270,10 +258,10 @@ def describe(
     A row of the table whose text is blank is what nobody answered: it is counted, and in no figure about texts. Words
     are parted by white space; means are over texts, so that the words of a row count once for each text that answers
     it. `rows` and `distinct texts` are counted by `identity` (NFC, stripped). `labels` are columns of labels, each with
-    those of every row, and `groups` those of each row by which every label is counted; `limits` are the numbers of
-    words that texts should keep to.
+    those of every row, and `groups` those of each row by which every label is counted; texts should have
+    `more_than` so many words, and be `under` a number.
     """
-    table = _TextTable(frame, lines, columns, limits)
+    table = _TextTable(frame, lines, columns, more_than, under)
     _count_all(table)
     _measure_lengths(table, table.has_text, "all", "")
     kinds: list[tuple[Per, str | None]] = [("group", columns.group), ("source", columns.source)]
@@ -285,15 +273,24 @@ def describe(
         labels_of_texts = [of for of, has in zip(label_column.of, table.has_text, strict=True) if has]
         names = label_column.names or sorted({label for of in labels_of_texts for label in of})
         prefix = f"{label_column.column}: " if len(labels) > 1 else ""
-        _count_labels(table, labels_of_texts, names, prefix)
+        n_texts, in_pairs = len(labels_of_texts), (combinations(sorted(of), 2) for of in labels_of_texts)
+        table.add(f"{prefix}texts with several labels", sum(len(of) > 1 for of in labels_of_texts), n_texts)
+        table.add(f"{prefix}texts without a label", sum(not of for of in labels_of_texts), n_texts)
+        for name in names:
+            lengths = table.n_words[np.array([name in of for of in labels_of_texts], np.bool_)]
+            _add_counted(table, len(lengths), n_texts, "label", f"{prefix}{name}")
+            _add_lengths(table, "words", lengths, "label", f"{prefix}{name}")
+        pairs = Counter(pair for of_text in in_pairs for pair in of_text)
+        for pair, n_both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
+            table.add(TEXTS, n_both, n_texts, "labels", prefix + " + ".join(pair))
         if groups is not None:
             groups_of_texts = [of for of, has in zip(groups, table.has_text, strict=True) if has]
             n_group = Counter(group for own in groups_of_texts for group in own)
             both = zip(labels_of_texts, groups_of_texts, strict=True)
-            n_both = Counter((label, group) for own, of in both for label in set(own) for group in of)
+            n_of = Counter((label, group) for own, of in both for label in set(own) for group in of)
             for group, n in sorted(n_group.items(), key=lambda item: (-item[1], item[0])):  # the largest first
                 for label in names:
-                    _add_counted(table, n_both[label, group], n, "label by group", f"{prefix}{label} x {group}")
+                    _add_counted(table, n_of[label, group], n, "label by group", f"{prefix}{label} x {group}")
         if n_keywords:
             listed = find_keywords(list(table.texts[columns.text]), labels_of_texts, names, n_keywords)
             all_keywords += [replace(keywords, label=f"{prefix}{keywords.label}") for keywords in listed]
@@ -332,14 +329,13 @@ def _count_all(table: _TextTable) -> None:
         table.add("writers", len(n_by), n)
         table.add("writers of more than one text", int((n_by > 1).sum()), len(n_by))
         table.add("copies of the writer's own text", int(own_copies(texts, table.texts[by]).sum()), n)
-    if (most := table.limits.more_than) is not None:
+    if (most := table.more_than) is not None:
         table.add(f"texts of {most} words or fewer", int((table.n_words <= most).sum()), n)
-    if (least := table.limits.under) is not None:
+    if (least := table.under) is not None:
         table.add(f"texts of {least} words or more", int((table.n_words >= least).sum()), n)
 
 
 def _measure_lengths(table: _TextTable, is_in: pd.Series[bool], per: Per, of: str) -> None:
-    """The figures of lengths of the whole table, or of one group or source."""
     if per != "all":
         table.add(TEXTS, int(is_in.sum()), int(is_in.sum()), per, of)
         if table.columns.row:
@@ -355,7 +351,6 @@ def _measure_lengths(table: _TextTable, is_in: pd.Series[bool], per: Per, of: st
 def _add_lengths(
     table: _TextTable, what: str, counts: pd.Series[int], per: Per, of: str, means: Sequence[Fraction] = ()
 ) -> None:
-    """Mean and standard deviation of words; `means` are those of groups."""
     n, over = len(counts), sum(means, Fraction()) / len(means) if means else None
     why = "" if n else "no text"
     no_sd = "" if n > 1 else why or "only one text"
@@ -363,29 +358,13 @@ def _add_lengths(
     table.figures.append(DescribedFigure(f"sd {what}", per, of, standard_deviation(counts), n, no_sd))
 
 
-def _count_labels(table: _TextTable, labels: Sequence[Sequence[str]], names: Iterable[str], prefix: str) -> None:
-    """Count the texts with each label, and with each two, and measure how long those of each label are."""
-    n = len(labels)
-    pairs = Counter(pair for text_labels in labels for pair in combinations(sorted(text_labels), 2))
-    table.add(f"{prefix}texts with several labels", sum(len(text_labels) > 1 for text_labels in labels), n)
-    table.add(f"{prefix}texts without a label", sum(not text_labels for text_labels in labels), n)
-    for name in names:
-        lengths = table.n_words[np.array([name in text_labels for text_labels in labels], np.bool_)]
-        _add_counted(table, len(lengths), n, "label", f"{prefix}{name}")
-        _add_lengths(table, "words", lengths, "label", f"{prefix}{name}")
-    for pair, n_both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
-        table.add(TEXTS, n_both, n, "labels", prefix + " + ".join(pair))
-
-
 def _add_counted(table: _TextTable, part: int, whole: int, per: Per, of: str) -> None:
-    """A number of texts, and their share."""
     table.add(TEXTS, part, whole, per, of)
     share = Fraction(part, whole) if whole else None
     table.figures.append(DescribedFigure(SHARE, per, of, share, whole, "" if whole else "no text"))
 
 
 def _shared_rows(table: _TextTable) -> Iterator[SharedRow]:
-    """The rows that are in several groups, in the order of the table."""
     row, group = table.columns.row, table.columns.group
     if not row or not group:
         return

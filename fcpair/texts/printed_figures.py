@@ -61,16 +61,9 @@ class PrintedCheck:
         """As JSON and CSV have it; `printed` is text, with its decimals."""
         value, over_groups = (float(of) if isinstance(of, Fraction) else of for of in (self.value, self.over_groups))
         return {
-            FIGURE: self.printed.figure,
-            OF: self.printed.of,
-            PRINTED: str(self.printed.printed),
-            N: self.n,
-            "value": value,
-            "over_groups": over_groups,
-            "reading": self.reading,
-            "possible": self.possible,
-            "comes_out": self.comes_out,
-            "told": self.told,
+            **{FIGURE: self.printed.figure, OF: self.printed.of, PRINTED: str(self.printed.printed), N: self.n},
+            **{"value": value, "over_groups": over_groups, "reading": self.reading, "possible": self.possible},
+            **{"comes_out": self.comes_out, "told": self.told},
         }
 
 
@@ -81,8 +74,7 @@ def read_printed(path: str | Path, description: Description) -> list[PrintedFigu
     not hold: `n` says of how many whole numbers, and `of` is free. Raises InputError for a figure that the description
     does not have, what is no number, `mean` without n; with lines.
     """
-    frame = read_table(path, (FIGURE, PRINTED), optional=(OF, N))
-    findings: list[Finding] = []
+    frame, findings = read_table(path, (FIGURE, PRINTED), optional=(OF, N)), list[Finding]()
     figures = []
     for row in frame.to_dict("records"):
         cells = {name: str(row.get(name, "")).strip() for name in (FIGURE, OF, PRINTED, N)}
@@ -123,10 +115,7 @@ def _figures_about(figure: str, of: str, description: Description) -> list[Descr
 
 def check_printed(printed: Sequence[PrintedFigure], description: Description) -> list[PrintedCheck]:
     """Hold each printed figure against what the table has; see `PrintedCheck`."""
-    return [
-        _check_figure(figure, next(iter(_figures_about(figure.figure, figure.of, description)), None))
-        for figure in printed
-    ]
+    return [_check_figure(of, next(iter(_figures_about(of.figure, of.of, description)), None)) for of in printed]
 
 
 def _check_figure(printed: PrintedFigure, described: DescribedFigure | None) -> PrintedCheck:

@@ -50,8 +50,7 @@ class Condition:
 
 def read_condition(text: str) -> Condition:
     """Read `COLUMN=VALUE`, `COLUMN!=VALUE` or `COLUMN has VALUE`; raises InputError for anything else."""
-    match = _CONDITION.fullmatch(text.strip())
-    if not match:
+    if not (match := _CONDITION.fullmatch(text.strip())):
         raise InputError(
             f"`{text}` is not a condition; expected `COLUMN=VALUE`, `COLUMN!=VALUE`, or `COLUMN has VALUE` for a "
             "cell of several labels"
@@ -67,8 +66,7 @@ def filter_rows(frame: pd.DataFrame, conditions: Sequence[Condition], lines: Seq
         if condition.column not in frame.columns:
             columns = [str(name) for name in frame.columns]
             raise InputError(f"{place}: no column `{condition.column}`; {suggest_name(condition.column, columns)}")
-    findings: list[Finding] = []
-    is_kept = np.ones(len(frame), np.bool_)
+    is_kept, findings = np.ones(len(frame), np.bool_), list[Finding]()
     for condition in conditions:
         cells = frame[condition.column].astype(str)
         is_kept &= np.array(read_cells(cells, lines, place, condition.meets, findings, otherwise=False), np.bool_)
@@ -85,8 +83,7 @@ def sample_rows(frame: pd.DataFrame, n: int, seed: int, place: str) -> pd.DataFr
 
 
 SIZE_WEIGHT = 1e4  # sizes come before labels
-LEAST_GAIN = 1e-9
-MOST_SWAPS = 2000
+LEAST_GAIN, MOST_SWAPS = 1e-9, 2000
 MOST_OFFERS = 1500  # kinds of groups of a side that are looked at for a swap; of more, so many are drawn
 
 
@@ -136,8 +133,7 @@ def stratify(groups: Ints, labels: Bools, shares: Sequence[Fraction], seed: int)
     n_groups, n_sides = int(groups.max()) + 1 if len(groups) else 0, len(shares)
     if n_groups < n_sides:
         raise InputError(f"{n_groups:,} groups cannot be split into {n_sides} sides; each needs one at least")
-    target_sizes = sizes_of(len(groups), shares)
-    if not target_sizes.all():
+    if not (target_sizes := sizes_of(len(groups), shares)).all():
         raise InputError(f"a share of {len(groups):,} lines is less than one line; give larger shares")
     rng = np.random.default_rng(seed)
     counts = np.zeros((n_groups, labels.shape[1] + 1), np.int64)
@@ -177,7 +173,6 @@ def _assign_groups(counts: Ints, targets: Floats, rng: np.random.Generator) -> I
 
 
 def _neediest(first: Floats, then: Floats, rng: np.random.Generator) -> int:
-    """The side that lacks most, by the first number, then by the second, then by chance."""
     best = np.flatnonzero(first == first.max())
     best = best[then[best] == then[best].max()]
     return int(best[0] if len(best) == 1 else rng.choice(best))
@@ -185,8 +180,7 @@ def _neediest(first: Floats, then: Floats, rng: np.random.Generator) -> int:
 
 def _improve_by_swaps(counts: Ints, targets: Floats, weights: Floats, side: Ints, rng: np.random.Generator) -> Ints:
     """Move or swap groups between sides, the best of all each time, until nothing lowers the weighted squares."""
-    side = side.copy()
-    kinds = np.unique(counts, axis=0, return_inverse=True)[1].ravel()
+    side, kinds = side.copy(), np.unique(counts, axis=0, return_inverse=True)[1].ravel()
     excess = np.array([counts[side == at].sum(axis=0) for at in range(len(targets))]) - targets
     pairs = [(side_a, side_b) for side_a in range(len(targets)) for side_b in range(side_a)]
     for _ in range(MOST_SWAPS):
@@ -235,8 +229,7 @@ def label_distance(counts: Ints, sizes: Ints) -> float | None:
     difference of two odds, lines with the label by lines without it, on the side and in the whole. Undefined where
     there is no label, a side is empty, or all lines of a side have a label.
     """
-    without = sizes[:, None] - counts
-    if not counts.size or not without.all():
+    if not counts.size or not (without := sizes[:, None] - counts).all():
         return None
     odds, whole = counts / without, counts.sum(axis=0) / without.sum(axis=0)
     return float(np.abs(odds - whole).mean())

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from fcpair.bias import Answers, ScoredAnswers, score
+from fcpair.bias.answers import Answers
+from fcpair.bias.scoring import ScoredAnswers, score
 from fcpair.errors import InputError
 from fcpair.files.surveys.bbq import read_bbq, read_stereotyped
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from fcpair.bias import SCHEMES, AnsweredItems, Answers, BiasFigure, ModelDivergence, measure_divergence, score
+from fcpair.bias.answers import SCHEMES, AnsweredItems, Answers
+from fcpair.bias.scoring import BiasFigure, ModelDivergence, measure_divergence, score
 from fcpair.errors import InputError
 
 NORTH, SOUTH, UNKNOWN, UNREAD, TIED = 0, 1, 2, -1, -2

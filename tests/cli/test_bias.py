@@ -13,7 +13,7 @@ import pytest
 from steps.small import write_csv
 
 from cli.conftest import Fcpair, rows_of
-from fcpair.bias.formulas import SCHEMES
+from fcpair.bias.answers import SCHEMES
 from fcpair.bias.items import LIMIT
 from fcpair.bias.scoring import MEAN
 from fcpair.cli import bias, measure

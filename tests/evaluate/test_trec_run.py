@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 
 from fcpair.errors import InputError
 from fcpair.evaluate.systems import NOTHING, Ranking, Run, Search, run_text, sort_by_score
-from fcpair.files.release.trec import Numbering, TextIds
+from fcpair.files.release.tier import Numbering, TextIds
 
 NUMBERS = {"hs": TextIds({}, {10, 20, 30}), "cn": TextIds({}, {4, 7, 8, 9})}
 SEARCH = Search(("first", "second"), ("p", "q", "r"), (10, 20), (7, 8, 9), ids=NUMBERS)

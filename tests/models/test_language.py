@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.corpus.crowdcounter import read_crowdcounter
+from fcpair.files.corpus.corpus import read_crowdcounter
 from fcpair.models import language
 from fcpair.models.language import check_language, detect_language, other_language
 

@@ -9,8 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.report import methods
-from fcpair.report.citations import as_latex, bibtex, cited_keys, entries, escape_latex, reference_line
-from fcpair.report.methods import BENCHMARKS, CITED_FIGURES, CITED_MEASURES, CITED_SYSTEMS
+from fcpair.report.methods import (
+    BENCHMARKS,
+    CITED_FIGURES,
+    CITED_MEASURES,
+    CITED_SYSTEMS,
+    as_latex,
+    bibtex,
+    cited_keys,
+    entries,
+    escape_latex,
+    reference_line,
+)
 
 TEMPLATE = Path(methods.__file__).with_name("methods.md.j2").read_text("utf-8")
 

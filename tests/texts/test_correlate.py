@@ -14,8 +14,7 @@ from scipy import stats
 
 from fcpair.errors import InputError
 from fcpair.records import Figure
-from fcpair.texts.correlate import CorrelationFigures, check_selection, correlate, pearson, spearman
-from fcpair.texts.ratings import RatedTexts
+from fcpair.texts.ratings import CorrelationFigures, RatedTexts, check_selection, correlate, pearson, spearman
 
 FEW = 200  # draws
 ENDS = [*range(10), *range(90, 100)]
@@ -186,7 +185,7 @@ def test_texts_of_the_extremes_of_a_measure_are_warned_about() -> None:
     order = np.argsort(given.measure)
     picked = np.isin(np.arange(120), order[[*range(10), *range(110, 120)]])
     some = RatedTexts(given.measure, np.where(picked[:, None], given.ratings, np.nan), given.kind, given.raters)
-    by_population, by_gap = whole(some), whole(some.rated_texts)
+    by_population, by_gap = whole(some), whole(some.select(picked))
     assert by_population.picked.test == "population"
     assert "0 of 20 are in the middle half of its population (120 texts)" in (by_population.picked.warning or "")
     assert by_gap.picked.test == "gap"

@@ -17,7 +17,6 @@ from fcpair.texts.describe import (
     SharedRow,
     TextColumns,
     TextLabels,
-    WordLimits,
     count_words,
     describe,
     find_keywords,
@@ -42,18 +41,17 @@ FRAME = pd.DataFrame(
     dtype=object,
 )
 LABELS = [("q",), ("kind", "joke"), ("q", "joke"), (), ()]
-NO_LIMITS = WordLimits()
 ALL = TextColumns("cn", "hs", "target", "from", "by")
 NUMBERS = st.lists(st.integers(0, 200), min_size=2, max_size=30)
 
 
-def described(columns: TextColumns = ALL, limits: WordLimits = NO_LIMITS, frame: pd.DataFrame = FRAME) -> Description:
+def described(columns: TextColumns = ALL, frame: pd.DataFrame = FRAME, **limits: int) -> Description:
     return describe(
         frame,
         columns,
         lines=range(2, 2 + len(frame)),
         labels=[TextLabels("kind", LABELS[: len(frame)], ("kind", "joke", "q"))],
-        limits=limits,
+        **limits,
     )
 
 
@@ -81,7 +79,7 @@ def value(found: Description, figure: str, of: str = "") -> object:
     ],
 )
 def test_the_whole_table_is_counted(figure: str, n: int) -> None:
-    assert value(described(limits=WordLimits(more_than=3, under=7)), figure) == n
+    assert value(described(more_than=3, under=7), figure) == n
 
 
 def test_means_are_over_texts_and_groups_labels_in_declared_order_and_what_is_undefined_says_why() -> None:

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.corpus.crowdcounter import CrowdCounter, read_crowdcounter
+from fcpair.files.corpus.corpus import CrowdCounter, read_crowdcounter
 from fcpair.files.tables.tabular import LINE, read_table, write_table
 from fcpair.texts.aliases import Aliases, Labels, read_aliases
-from fcpair.texts.describe import Description, TextColumns, TextLabels, WordLimits, describe, round_half_up
+from fcpair.texts.describe import Description, TextColumns, TextLabels, describe, round_half_up
 from fcpair.texts.printed_figures import check_printed, grim, read_printed
 from fcpair.texts.stratify import complete_shares, label_distance, stratify
 
@@ -56,7 +56,7 @@ def parscn(pairs: pd.DataFrame, types: list[Labels]) -> Description:
         columns,
         lines=list(pairs[LINE]),
         labels=[TextLabels("Counter_Type", types, TYPES.labels)],
-        limits=WordLimits(under=50),
+        under=50,
     )
 
 
@@ -79,7 +79,7 @@ def crowdcounter(released: CrowdCounter) -> Description:
         TextColumns("cn", "hs", writer="by"),
         lines=list(frame[LINE]),
         labels=[TextLabels("types", labels)],
-        limits=WordLimits(more_than=5),
+        more_than=5,
     )
 
 

@@ -16,8 +16,8 @@ from fcpair.cli.output import Row, Table, emit, note_trial, note_writing, print_
 from fcpair.cli.terminal import print_wrapped
 
 if TYPE_CHECKING:
-    from fcpair.examination_records import Health
     from fcpair.study import Place
+    from fcpair.work_records import Health
 
 FOUND = 1
 LINES_SHOWN = 5

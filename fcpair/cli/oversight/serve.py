@@ -22,10 +22,10 @@ from fcpair.cli.options import close_at_end, effective_params, option, shared_op
 from fcpair.cli.output import print_message, print_note
 from fcpair.cli.terminal import print_raw
 from fcpair.errors import require
-from fcpair.files.open_files import raise_open_file_limit
 from fcpair.param_values import as_params
 from fcpair.params import Annotate
 from fcpair.records import Role, invite_link
+from fcpair.unfinished import open_file_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +156,7 @@ class _Listener(socket.socket):
 def _serve_app(listener: socket.socket) -> None:
     import uvicorn
 
-    raise_open_file_limit(N_FILES)
+    open_file_limit(N_FILES)
     limits: dict[str, Any] = {"backlog": N_AT_ONCE, "timeout_keep_alive": KEEP_S, "timeout_graceful_shutdown": END_S}
     told: dict[str, Any] = {"access_log": False, "log_level": "warning", "server_header": False}
     limits["http"] = "fcpair.web.server.connections:LimitedProtocol"

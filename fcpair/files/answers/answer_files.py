@@ -19,13 +19,11 @@ import numpy as np
 from fcpair.arrays import Bools
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.tables.delimited import RawTable, check_texts, parse_csv
 from fcpair.files.tables.tabular import (
     LINE,
     READERS,
     Source,
     check_file,
-    kind_of,
     name_of,
     place_of,
     read_cells,
@@ -33,8 +31,10 @@ from fcpair.files.tables.tabular import (
     require_columns,
     unguard,
 )
+from fcpair.files.tables.text_files import check_texts, parse_csv
 from fcpair.known_pairs import COLUMNS, EXPLANATION, MAY_BE_EMPTY, KnownItem, check_number, item_problems
 from fcpair.lazy import pd
+from fcpair.params import format_of
 from fcpair.records import Origin
 from fcpair.stages.corpus.text_identity import fold_name, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, Closed, Form
@@ -118,8 +118,7 @@ class ImportedAnswers:
         self.said = {name: [*compress(cells, is_kept.tolist())] for name, cells in self.said.items()}
         if self.earlier is not None:
             later_row = self.earlier["later_row"].to_numpy(np.int64)
-            stays = is_kept[later_row]
-            numbers = np.cumsum(is_kept) - 1
+            stays, numbers = is_kept[later_row], np.cumsum(is_kept) - 1
             self.earlier = self.earlier[stays].assign(later_row=numbers[later_row[stays]])
 
     def checked_rows(self) -> pd.DataFrame:
@@ -142,33 +141,24 @@ def read_answers(
     cell_columns: CellColumns = PAIR_COLUMNS,
     headings: Mapping[str, str] = MappingProxyType({}),
 ) -> ImportedAnswers:
-    """Read a long table of answers on pairs, with findings for unknown words, numbers and times that are none, and
-    answers given twice.
+    """Read a long table of answers on pairs, with findings for what cannot be read, and answers given twice.
 
     It has `pair` (its number), or `hs` and `cn` (the texts), or all three, or what `cell_columns` calls them; the
-    columns that `person` (pseudonyms) and `answer` name; and if they are there `shown` (what a sheet shows), `seconds`,
-    `time` (ISO 8601), `note` and `origin` (as `labels export` writes it). Columns may be called as in `headings`, too.
-    Rows without an answer are left out: what was not seen is not skipped.
-
-    `read_word` gives the code of a cell of the answer column, or raises InputError. Unless it `needs_person`, there is
-    one answer a pair, and the column may be absent. Raises InputError where the file is no table, or lacks a column.
+    columns that `person` (pseudonyms) and `answer` name; and perhaps `shown` (what a sheet shows), `seconds`, `time`
+    (ISO 8601), `note` and `origin` (as `labels export` writes it). Columns may be called as in `headings`, too. Rows
+    without an answer are left out: what was not seen is not skipped. `read_word` gives the code of an answer, or raises
+    InputError. Unless it `needs_person`, there is one answer a pair, and the column may be absent. Raises InputError
+    where the file is no table, or lacks a column.
     """
-    frame = read_table(
-        path,
-        [answer, *([person] if needs_person else [])],
-        optional=[cell_columns.number, *cell_columns.sides, person, *filter(None, [shown])],
-        blank=[answer, *BLANK],
-        headings=headings,
-    )
+    columns = [answer, *([person] if needs_person else [])]
+    optional = [cell_columns.number, *cell_columns.sides, person, *filter(None, [shown])]
+    frame = read_table(path, columns, optional=optional, blank=[answer, *BLANK], headings=headings)
     cells = _AnsweredCells(frame, frame[answer].str.strip() != "", cell_columns)
-    return _collect_answers(
-        path,
-        cells,
-        person,
-        lambda: {"code": cells.parse(answer, read_word, NO_CODE), "shown": cells.parse(shown, str.strip, "")},
-        [answer],
-        needs_person=needs_person,
-    )
+
+    def parse_columns() -> dict[str, list[Any]]:
+        return {"code": cells.parse(answer, read_word, NO_CODE), "shown": cells.parse(shown, str.strip, "")}
+
+    return _collect_answers(path, cells, person, parse_columns, [answer], needs_person=needs_person)
 
 
 def read_forms(
@@ -177,28 +167,20 @@ def read_forms(
     """Read a long table of the answers to a form as `read_answers` does, and raise what it raises.
 
     It has `cell` (its number), or `row` and `column` (the texts), or all three; `by`; a column for each question; and
-    if they are there, what `read_answers` reads, and `skipped`, as `answers export` writes it. A row is a skip where
-    that says so, or where nothing but `skip` is said of the questions.
+    perhaps what `read_answers` reads, and `skipped`. A row is a skip where that says so, or where nothing but `skip` is
+    said of the questions.
     """
     names = [name for name, _ in form.questions]
-    frame = read_table(
-        path,
-        ["by", *names],
-        optional=[CELL_COLUMNS.number, *CELL_COLUMNS.sides, *filter(None, [shown])],
-        blank=[*names, SKIPPED, *BLANK],
-        headings=headings,
-    )
+    optional, blank = [CELL_COLUMNS.number, *CELL_COLUMNS.sides, *filter(None, [shown])], [*names, SKIPPED, *BLANK]
+    frame = read_table(path, ["by", *names], optional=optional, blank=blank, headings=headings)
     answered = [*names, *({SKIPPED} & set(frame.columns))]
     is_said = frame[answered].apply(lambda column: ~column.str.strip().str.lower().isin(["", "false", "0"]))
     cells = _AnsweredCells(frame, is_said.any(axis=1), CELL_COLUMNS)
-    return _collect_answers(
-        path,
-        cells,
-        "by",
-        lambda: {"answer": cells.parse_form(form), "shown": cells.parse(shown, str, "")},
-        names,
-        needs_person=True,
-    )
+
+    def parse_columns() -> dict[str, list[Any]]:
+        return {"answer": cells.parse_form(form), "shown": cells.parse(shown, str, "")}
+
+    return _collect_answers(path, cells, "by", parse_columns, names, needs_person=True)
 
 
 def _collect_answers(
@@ -210,13 +192,8 @@ def _collect_answers(
     *,
     needs_person: bool,
 ) -> ImportedAnswers:
-    """Collect the answers, with what `parse_columns` makes of the columns of `answers`, and findings."""
-    cell_columns, by_text = cells.of, cells.by_text
-
-    def parse_origin(cell: str) -> str:  # simulated answers stay simulated when they move from study to study
-        return (Origin.SIMULATED if cell.strip().lower() == Origin.SIMULATED else Origin.IMPORTED).value
-
-    unit = cell_columns.number
+    cell_columns, by_text, unit = cells.of, cells.by_text, cells.of.number
+    made_up, imported = Origin.SIMULATED.value, Origin.IMPORTED.value
     rows = pd.DataFrame(
         {
             LINE: cells.lines,
@@ -228,21 +205,17 @@ def _collect_answers(
             "seconds": cells.parse("seconds", parse_seconds, float("nan")),
             "at": cells.parse("time", lambda cell: parse_time(cell).isoformat(), ""),
             "note": cells.parse("note", str, ""),
-            "origin": cells.parse("origin", parse_origin, Origin.IMPORTED.value),
+            # Simulated answers stay simulated when they move from study to study.
+            "origin": cells.parse(
+                "origin", lambda cell: made_up if cell.strip().lower() == made_up else imported, imported
+            ),
         }
     )
+    said, place, has_rows = {name: cells.parse(name, str, "") for name in answers}, cells.place, len(rows) > 0
     incoming = ImportedAnswers(
-        name_of(path),
-        rows,
-        cells.findings,
-        cells.place,
-        by_text,
-        cell_columns,
-        {name: cells.parse(name, str, "") for name in answers},
-        cells.filled,
-        has_answers=bool(len(rows)),
+        name_of(path), rows, cells.findings, place, by_text, cell_columns, said, cells.filled, has_answers=has_rows
     )
-    key = [*((HS, CN) if by_text else ["pair"]), *(["person"] if needs_person else [])]
+    key = [*([HS, CN] if by_text else ["pair"]), *(["person"] if needs_person else [])]
     first = rows.groupby(key, sort=False)[[LINE, "person"]].transform("first")
     unreadable = rows[key].isin([NO_CODE, ""]).any(axis=1)
     messages = (
@@ -285,8 +258,7 @@ class _AnsweredCells:
             return YES_OR_NO[word]
 
         names = [name for name, _ in form.questions]
-        skips = self.parse(SKIPPED, parse_yes_or_no, empty=False)
-        parsed: list[Answer | None] = []
+        skips, parsed = self.parse(SKIPPED, parse_yes_or_no, empty=False), list[Answer | None]()
         for line, skip, *row_cells in zip(self.lines, skips, *(self._frame[name] for name in names), strict=True):
             cells = {name: cell for name, cell in zip(names, row_cells, strict=True) if cell.strip()}
             parsed.append(None)
@@ -351,80 +323,63 @@ def read_pilot_labels(path: Source, question: Closed) -> pd.DataFrame:
     reject(name_of(path), [*cells.findings, *repeats])
     labels = labels.assign(code=codes)
     labels = labels[labels["code"] != NO_CODE]
-    return pd.DataFrame(
-        {
-            "cell_id": labels.groupby(["hs_id", "cn_id"], sort=True).ngroup().to_numpy(),
-            "hs_id": pd.factorize(labels["hs_id"], sort=True)[0],
-            "cn_id": pd.factorize(labels["cn_id"], sort=True)[0],
-            "annotator": labels["annotator"].to_numpy(),
-            "code": labels["code"].to_numpy(),
-        }
-    )
+    cell_id = labels.groupby(["hs_id", "cn_id"], sort=True).ngroup()
+    sides = {side: pd.factorize(labels[side], sort=True)[0] for side in ("hs_id", "cn_id")}
+    return labels.assign(cell_id=cell_id, **sides)[["cell_id", *key, "code"]].reset_index(drop=True)
 
 
 def read_pair_numbers(path: str | Path) -> list[int]:
     """The numbers in the column `pair` of a table; raises InputError with every line in which there is none."""
-    table, findings = read_table(Path(path), [PAIR_COLUMNS.number]), list[Finding]()
-    cells, lines = table[PAIR_COLUMNS.number], table[LINE]
-    numbers = read_cells(cells, lines, name_of(path), parse_cell_number, findings, NO_CODE)
-    reject(name_of(path), findings)
+    table, place, findings = read_table(Path(path), [PAIR_COLUMNS.number]), name_of(path), list[Finding]()
+    numbers = read_cells(table[PAIR_COLUMNS.number], table[LINE], place, parse_cell_number, findings, NO_CODE)
+    reject(place, findings)
     return numbers
 
 
 PASTED = "the table"
 
 
-def read_known_items(path: Path, answers: Sequence[str]) -> list[KnownItem]:
-    """The known items in a table with the columns COLUMNS, whose answers are among `answers`.
+def read_known_items(source: Path | str, answers: Sequence[str]) -> list[KnownItem]:
+    """The known items in a table with the columns COLUMNS, whose answers are among `answers`: a file, or a text that
+    was pasted (CSV, or cells separated by tabs).
 
     Raises InputError: no such file, no table, a column that is missing, or what is wrong with items, by line.
     """
-    items, _ = read_known_pairs(path, answers, explained=True)
+    items, _ = read_known_pairs(source, answers, explained=True)
     check_number(len(items))
     return items
 
 
-def read_known_pairs(path: Path, answers: Sequence[str], *, explained: bool) -> tuple[list[KnownItem], list[int]]:
+def read_known_pairs(
+    source: Path | str, answers: Sequence[str], *, explained: bool
+) -> tuple[list[KnownItem], list[int]]:
     """Any number of pairs as `read_known_items` reads them, and the line of each; all `explained`, or maybe not."""
-    check_file(path)
-    raw = READERS[kind_of(path)](path, _needed(explained=explained))
-    return _known_items(raw, answers, explained=explained)
-
-
-def _needed(*, explained: bool) -> tuple[str, ...]:
-    may_lack = {MAY_BE_EMPTY, *(() if explained else (EXPLANATION,))}
-    return tuple(name for name in COLUMNS if name not in may_lack)
-
-
-def parse_known_items(text: str, answers: Sequence[str]) -> list[KnownItem]:
-    """The known items in a table that was pasted: CSV, or cells separated by tabs; raises as `read_known_items`."""
-    if not text.strip():
+    needed = [name for name in COLUMNS if name != MAY_BE_EMPTY and (explained or name != EXPLANATION)]
+    if isinstance(source, Path):
+        check_file(source)
+        raw = READERS[f".{format_of(source)}"](source, needed)
+    elif source.strip():
+        raw = parse_csv(source, PASTED)
+    else:
         raise InputError(f"{PASTED} is empty; expected a line of column names, {', '.join(COLUMNS)}, and a line a pair")
-    items, _ = _known_items(parse_csv(text, PASTED), answers)
-    check_number(len(items))
-    return items
-
-
-def format_known_items(items: Sequence[KnownItem]) -> str:
-    """The items as a CSV that `parse_known_items` reads."""
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows([COLUMNS, *items] if items else [])
-    return written.getvalue()
-
-
-def _known_items(raw: RawTable, answers: Sequence[str], *, explained: bool = True) -> tuple[list[KnownItem], list[int]]:
     check_texts(raw)
     names = {fold_name(name): name for name in COLUMNS}
     header = [names.get(fold_name(name), name) for name in raw.header]
-    require_columns(raw.place, header, _needed(explained=explained))
+    require_columns(raw.place, header, needed)
     items, findings = [], []
     for row, line in zip(raw.rows, raw.lines, strict=True):
         cells = {name: unguard(cell).strip() for name, cell in zip(header, row, strict=False) if name in COLUMNS}
-        findings += [
-            Finding(raw.place, line, problem) for problem in item_problems(cells, answers, explained=explained)
-        ]
+        problems = item_problems(cells, answers, explained=explained)
+        findings += [Finding(raw.place, line, problem) for problem in problems]
         items.append(KnownItem(*(cells.get(name, "") for name in COLUMNS)))
     reject(raw.place, findings)
     if not items:
         raise InputError.say("%(file)s has no pair below the column names", file=raw.place)
     return items, list(raw.lines)
+
+
+def format_known_items(items: Sequence[KnownItem]) -> str:
+    """The items as a CSV that `read_known_items` reads."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows([COLUMNS, *items] if items else [])
+    return written.getvalue()

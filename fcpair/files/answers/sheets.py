@@ -22,12 +22,8 @@ SheetFormat = Literal["csv", "xlsx"]
 SHEET_FORMATS: tuple[SheetFormat, ...] = get_args(SheetFormat)
 LONGEST_CELL = 32_767  # characters; a spreadsheet program cuts the rest off
 PAIRS = "pairs"
-WIDTHS = {
-    **dict.fromkeys(("hs", "cn", "row", "column", "original", "text"), 60),
-    "labels": 40,
-    "note": 40,
-    GUIDELINES: 100,
-}  # of columns, in characters
+_WIDE = dict.fromkeys(("hs", "cn", "row", "column", "original", "text"), 60)
+WIDTHS = {**_WIDE, "labels": 40, "note": 40, GUIDELINES: 100}  # of columns, in characters
 NARROW = 16
 AS_TEXT, GENERAL = "@", "General"  # number formats
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")  # is compared as a number with what is typed, so it must be one
@@ -41,15 +37,6 @@ class SheetLayout:
     columns: Mapping[str, Sequence[str] | str]  # the words that one can choose from in each, or what to write
     guidelines: str  # in Markdown
     headings: Mapping[str, str]  # as the study calls columns of a workbook, if no two have the same
-
-    def heading_row(self, columns: Sequence[str]) -> list[str]:
-        """The row above the columns of a workbook."""
-        row = [self.headings.get(name, name) for name in columns]
-        folded = [*map(fold_name, (*row, *columns))]
-        return [
-            heading if heading == name or folded.count(fold_name(heading)) == 1 else name
-            for name, heading in zip(columns, row, strict=True)
-        ]
 
 
 def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
@@ -71,9 +58,12 @@ def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
     sheet = book.worksheets[0]
     sheet.title = PAIRS
     columns = [str(name) for name in rows.columns]
-    _write_rows(sheet, columns, [layout.heading_row(columns), *rows.itertuples(index=False, name=None)], path)
-    guidelines_sheet = book.create_sheet(GUIDELINES)
-    lines: list[str | float] = []
+    named = [(name, layout.headings.get(name, name)) for name in columns]
+    folded = [*map(fold_name, (*(heading for _, heading in named), *columns))]
+    is_unique = {heading: folded.count(fold_name(heading)) == 1 for _, heading in named}
+    headings = [heading if heading == name or is_unique[heading] else name for name, heading in named]
+    _write_rows(sheet, columns, [headings, *rows.itertuples(index=False, name=None)], path)
+    guidelines_sheet, lines = book.create_sheet(GUIDELINES), list[str | float]()
     for name, words in layout.columns.items():
         lines.append("Allowed answers" if len(layout.columns) == 1 else f"Allowed answers: {name}")
         if isinstance(words, str):
@@ -82,10 +72,8 @@ def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
         first, last = 1 + len(lines), len(lines) + len(words)
         lines += [*(float(word) if _NUMBER.fullmatch(word) else word for word in words), ""]
         from_list = f"{GUIDELINES}!$A${first}:$A${last}"
-        choice = DataValidation("list", formula1=from_list, allow_blank=True, showDropDown=False)
-        choice.error = f"Choose one of: {', '.join(words)}"[:225]
-        choice.errorTitle = "This is not an answer"
-        choice.showErrorMessage = True
+        choice = DataValidation("list", formula1=from_list, allow_blank=True, showDropDown=False, showErrorMessage=True)
+        choice.errorTitle, choice.error = "This is not an answer", f"Choose one of: {', '.join(words)}"[:225]
         sheet.add_data_validation(choice)
         letter = get_column_letter(1 + columns.index(name))
         choice.add(f"{letter}2:{letter}{1 + len(rows)}")
@@ -121,8 +109,7 @@ def _write_rows(sheet: Worksheet, columns: Sequence[str], rows: Sequence[Sequenc
 
 def _cell_text(text: str, path: Path) -> str:
     if len(text) > LONGEST_CELL:
-        raise InputError(
-            f"{path}: a text has {len(text):,} characters, but a cell holds at most {LONGEST_CELL:,}; write CSV"
-        )
+        has = f"a text has {len(text):,} characters"
+        raise InputError(f"{path}: {has}, but a cell holds at most {LONGEST_CELL:,}; write CSV")
     text = _UNPRINTABLE.sub(" ", text)
     return f"'{text}" if unguard(text) != text else text  # so that reading takes off no apostrophe of the text

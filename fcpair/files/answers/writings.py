@@ -62,30 +62,17 @@ def crowdcounter_json(texts: pd.DataFrame) -> str:
     """
     objects: dict[str, Any] = {}
     for number, (hs, rows) in enumerate(texts.groupby("hs", sort=False), 1):
-        entries = [
-            {
-                "type_required": row["type"],
-                "worker_id": row["by"],
-                "counterspeech": row["cn"],
-                "additional_types": [
-                    type_ for type_ in str(row["types"]).split("; ") if type_ and type_ != row["type"]
-                ],
-                "label": "hatespeech/offensive",
-                "weblink": "NA",
-            }
-            for row in rows.to_dict("records")
-        ]
-        objects[str(number)] = {
-            "post": hs,
-            "id": number,
-            "counterspeech_post": {entry["worker_id"]: entry for entry in entries},
-        }
+        objects[str(number)] = {"post": hs, "id": number, "counterspeech_post": (entries := {})}
+        for row in rows.to_dict("records"):
+            further = [name for name in str(row["types"]).split("; ") if name not in ("", row["type"])]
+            entry = {"type_required": row["type"], "worker_id": row["by"], "counterspeech": row["cn"]}
+            entry |= {"additional_types": further, "label": "hatespeech/offensive", "weblink": "NA"}
+            entries[row["by"]] = entry
     return json.dumps(objects, ensure_ascii=False, indent=1) + "\n"
 
 
 def parscn_table(texts: pd.DataFrame) -> pd.DataFrame:
     """The layout of ParsCN's release: `Hate_Speech`, `Counter_Narrative`, `Counter_Type`, `Target_Group`."""
     renames = {"hs": "Hate_Speech", "cn": "Counter_Narrative", "types": "Counter_Type", "group": "Target_Group"}
-    with_group = texts if "group" in texts.columns else texts.assign(group="")
-    table = with_group[list(renames)].rename(columns=renames)
+    table = (texts if "group" in texts.columns else texts.assign(group=""))[list(renames)].rename(columns=renames)
     return table.assign(Counter_Type=table["Counter_Type"].str.replace("; ", ", "))

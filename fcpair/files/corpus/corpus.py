@@ -1,18 +1,31 @@
-"""Readers of corpora: CONAN, Multitarget-CONAN, CSV, JSONL and Parquet, each to one `Corpus`."""
+"""Readers of corpora: CONAN, Multitarget-CONAN, CSV, JSONL and Parquet, each to one `Corpus`, and CrowdCounter."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tables.tabular import FRAME, LINE, Source, choose_sheet, name_of, place_of, read_table
+from fcpair.files.tables.tabular import (
+    FRAME,
+    LINE,
+    Source,
+    check_file,
+    choose_sheet,
+    name_of,
+    place_of,
+    read_table,
+    with_place,
+)
+from fcpair.files.tables.text_files import NO_TEXT_HERE, JsonObjects
 from fcpair.lazy import pd
 from fcpair.params import format_of
 from fcpair.sentences import join, say
-from fcpair.stages.corpus.text_identity import digest, fold_name
+from fcpair.stages.corpus.text_identity import NO_TEXT, digest, fold_name
 from fcpair.start_draft import ColumnsDraft
+from fcpair.values import as_text, is_blank
 
 HS, CN = "hs", "cn"
 MAY_BE_UNPAIRED = "`--unpaired` reads such a row as a text without a pair"
@@ -61,19 +74,9 @@ def read_corpus(
 ) -> Corpus:
     """Read a corpus from a file, or a frame in memory.
 
-    Args:
-        path: the file or the frame.
-        reader: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns; without it the
-            suffix says so.
-        only_language: keep the rows of this language; CONAN has it in the first two letters of `cn_id`.
-        hs_column: the column of the HS; this and the following hold for named columns alone.
-        cn_column: that of the CN.
-        hs_id_column: that of the HS's own ids, which becomes the metadata `hs_id`.
-        cn_id_column: that of the CN's, `cn_id`.
-        unpaired: take a row in which one of the two texts is empty for the other without a pair.
-        language_column: the column of the language; else `language`, if there is one.
-        sheet_name: the sheet of a workbook; without it, the one that has the columns.
-        digest_of: gives the digest by which a text is known; two with the same one are the same text.
+    Its parameters are those of `params.Import`; only named columns can be chosen. CONAN has the language in the first
+    two letters of `cn_id`. The ids of a side become its metadata `hs_id` or `cn_id`. Two texts with the same
+    `digest_of` are the same text.
 
     Of named columns, metadata whose name starts with `hs` describe the HS, with `cn` the CN, any other both. Raises
     InputError: no such file or format, a missing column, a broken encoding, empty texts or ids of two texts (all of
@@ -104,10 +107,9 @@ def read_corpus(
         frame[f"{side}_id"] = own_ids.mask(is_repeated, key.map(joined))
     reserved = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
     metadata = tuple(name for name in frame.columns if name not in reserved)
-    hs_side = tuple(name for name in metadata if not name.startswith(CN))
-    cn_side = tuple(name for name in metadata if not name.startswith(HS))
-    if reader in _PUBLISHED:
-        hs_side, cn_side = _PUBLISHED[reader].hs_metadata, _PUBLISHED[reader].cn_metadata
+    hs_side, cn_side = (tuple(name for name in metadata if not name.startswith(other)) for other in (CN, HS))
+    if published := _PUBLISHED.get(reader):
+        hs_side, cn_side = published.hs_metadata, published.cn_metadata
     return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, n_left_out, tuple(notes))
 
 
@@ -117,9 +119,7 @@ def read_side(path: str | Path, side: str) -> pd.DataFrame:
     """
     header = [name for name in read_table(path, optional=[side]).columns if name != LINE]
     side_columns = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
-    column = (
-        side_columns[0] if side_columns else header[0] if len(header) == 1 and header[0] not in OWN_COLUMNS else side
-    )
+    column = next(iter(side_columns), header[0] if len(header) == 1 and header[0] not in OWN_COLUMNS else side)
     frame = read_table(path, [column]).rename(columns={column: side})[[side, LINE]]
     empty = frame[LINE][frame[side].str.strip() == ""]
     reject(path, [Finding(place_of(frame), int(line), f"the {side} text is empty") for line in empty])
@@ -130,8 +130,7 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
     if format not in FORMATS:
         raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
     try:
-        if format in _PUBLISHED:
-            published = _PUBLISHED[format]
+        if published := _PUBLISHED.get(format):
             renames, language_in = {published.hs: HS, published.cn: CN}, published.language_in
             frame = read_table(path, [*filter(None, [language_in]), *renames], kind=".csv", verbatim=True)
             if language_in:
@@ -149,12 +148,11 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
             frame = read_table(path, list(renames), optional=["language"], kind=f".{format}", verbatim=True)
             if set(OWN_COLUMNS) <= set(frame.columns):
                 frame = read_table(path, list(renames), optional=["language"], kind=f".{format}")
-        clash = sorted((set(renames.values()) - set(renames)) & set(frame.columns))
-        if clash:
+        if clash := sorted((set(renames.values()) - set(renames)) & set(frame.columns)):
             raise InputError(f"{name_of(path)}: column `{clash[0]}` is not the one named; rename or drop it")
         return frame.rename(columns=renames)
     except InputError as error:
-        message = join([error.args[0], *filter(None, [_columns_hint(path, format)])], "; ")
+        message = join(filter(None, [error.args[0], _columns_hint(path, format)]), "; ")
         raise InputError(message, error.findings) from None
 
 
@@ -172,32 +170,27 @@ def _columns_hint(path: Source, format: str) -> str:
 
 def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
     empty = {side: frame[side].str.strip() == "" for side in (HS, CN)}
-    both = empty[HS] & empty[CN]
-    hint = MAY_BE_UNPAIRED.replace("--unpaired", "unpaired=True") if place_of(frame) == FRAME else MAY_BE_UNPAIRED
-    alone = {HS: say("the hs text is empty"), CN: say("the cn text is empty")}
-    with_hint = {side: join((sentence, hint), "; ") for side, sentence in alone.items()}
+    both, place = empty[HS] & empty[CN], place_of(frame)
+    hint = MAY_BE_UNPAIRED.replace("--unpaired", "unpaired=True") if place == FRAME else MAY_BE_UNPAIRED
     return [
-        Finding(place_of(frame), int(line), alone[side] if unpaired or nothing else with_hint[side])
-        for side in (HS, CN)
+        Finding(place, int(line), sentence if unpaired or nothing else join((sentence, hint), "; "))
+        for side, sentence in ((HS, say("the hs text is empty")), (CN, say("the cn text is empty")))
         for line, is_empty, nothing in zip(frame[LINE], empty[side], both, strict=True)
         if is_empty and (nothing or not unpaired)
     ]
 
 
 def _check_ids(frame: pd.DataFrame, sides: Iterable[str], *, unpaired: bool) -> tuple[list[Finding], list[str]]:
-    """A finding for each id of two texts, and a note for each side with texts of several ids."""
     findings, notes = [], []
     for side in sides:
         rows = frame[[LINE, f"{side}_id", f"{side}_digest"]].set_axis([LINE, "id", "digest"], axis="columns")
         rows["id"] = rows["id"].str.strip()
         rows = rows[(rows["id"] != "") & (frame[side].str.strip() != "")].drop_duplicates(["id", "digest"])
-        first_lines = rows.drop_duplicates("id").set_index("id")[LINE]
-        again = rows[rows.duplicated("id")]
+        first_lines, again = rows.drop_duplicates("id").set_index("id")[LINE], rows[rows.duplicated("id")]
         for line, id_ in zip(again[LINE].tolist(), again["id"], strict=True):
             message = f"{side}_id `{id_}` is the id of another text in line {first_lines[id_]}"
             findings.append(Finding(place_of(frame), line, message, f"{side}_id is the id of two texts"))
-        several = rows[rows["digest"].duplicated(keep=False)]
-        if not several.empty:
+        if not (several := rows[rows["digest"].duplicated(keep=False)]).empty:
             one, other = several[several["digest"] == several["digest"].iloc[0]].iloc[:2].itertuples()
             n = several["digest"].nunique()
             notes.append(
@@ -211,12 +204,10 @@ def _check_ids(frame: pd.DataFrame, sides: Iterable[str], *, unpaired: bool) -> 
 def _rows_in_language(path: Source, frame: pd.DataFrame, language: str, format: str) -> pd.DataFrame:
     if "language" not in frame.columns:
         name_it = "" if format in _PUBLISHED else "name one by `language_column` (--language-column), or "
-        lacking = f"read as {format}, no column says which language a row is in"
+        lacking = f"{name_of(path)}: read as {format}, no column says which language a row is in"
         remedy = f"{name_it}omit `only_language` (--only-language)"
-        hint = _columns_hint(path, format)
-        raise InputError(join([f"{name_of(path)}: {lacking}", remedy, *([hint] if hint else [])], "; "))
-    rows = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
-    if rows.empty:
+        raise InputError(join(filter(None, [lacking, remedy, _columns_hint(path, format)]), "; "))
+    if (rows := frame[frame["language"].str.strip().str.lower() == language.strip().lower()]).empty:
         raise InputError.say(
             "%(file)s: no row in language `%(code)s`; found %(codes)s",
             file=name_of(path),
@@ -228,8 +219,6 @@ def _rows_in_language(path: Source, frame: pd.DataFrame, language: str, format: 
 
 @dataclass(frozen=True)
 class _PublishedFormat:
-    """The columns of a corpus that others published, as a CSV."""
-
     hs: str
     cn: str
     hs_metadata: tuple[str, ...]
@@ -258,14 +247,114 @@ def guess_columns(header: Sequence[str]) -> ColumnsDraft:
     for reader, texts in PUBLISHED_COLUMNS.items():
         if set(texts) <= set(header):
             return ColumnsDraft(reader, *texts)  # type: ignore[arg-type]
-    hs_id, cn_id = _first_named(header, _HS_IDS), _first_named(header, _CN_IDS)
-    hs, cn = _first_named(header, _HS_NAMES), _first_named(header, _CN_NAMES)
+    by_name = {fold_name(column): column for column in reversed(header)}
+    hs, cn, hs_id, cn_id = (
+        next((by_name[fold_name(name)] for name in names if fold_name(name) in by_name), None)
+        for names in (_HS_NAMES, _CN_NAMES, _HS_IDS, _CN_IDS)
+    )
     others = iter([name for name in header if name not in (hs, cn, hs_id, cn_id)])
     hs = hs or next(others, header[0])
     return ColumnsDraft(hs=hs, cn=cn or next(others, header[-1]), hs_id=hs_id, cn_id=cn_id)
 
 
-def _first_named(header: Sequence[str], names: Iterable[str]) -> str | None:
-    """The first column that has one of these names, tried in turn; None where none has."""
-    by_name = {fold_name(column): column for column in reversed(header)}
-    return next((by_name[fold_name(name)] for name in names if fold_name(name) in by_name), None)
+CROWDCOUNTER = ("hs_id", "hs", "by", "type", "additional", "types", "cn", "label", "targets", "gpt4")
+_ANSWERS = "counterspeech_post"
+_IN_ANSWERS = {"type_required": "type", "counterspeech": "cn", "label": "label"}
+_IN_SPLITS = {"hatespeech": "hs", "counterspeech": "cn", "required_types": "type"}
+_Row = dict[str, Any]
+
+
+class CrowdCounter(NamedTuple):
+    """A file of the release as frames of strings with the same columns, those of `CROWDCOUNTER` that it has, and line:
+    `answers` for each counter-narrative, `unanswered` for each HS that nobody answered, with an empty `cn`. Several
+    labels of a cell are separated by a comma; `types` holds the required type and the further ones, each once.
+    """
+
+    answers: pd.DataFrame
+    unanswered: pd.DataFrame
+
+
+def read_crowdcounter(path: str | Path) -> CrowdCounter:
+    """Read a file of CrowdCounter's release: its dataset, that with target groups or GPT-4's types, or a split.
+
+    Saha, P. et al. (2024), arXiv:2410.01400. Three shapes of JSON are known by what is in them: an object of HS by id
+    (`Final_Dataset`, also with target groups), one of answers by id of their HS, without the HS (`..._gpt4`), and one
+    object a line, an answer and its HS (`Train`, `Val`, `Test`, and those of Gab and Reddit).
+
+    Raises InputError: no file, no JSON of one of the three shapes, and with line numbers a duplicate key, an answer or
+    an HS that lacks a field or has one that is not text, an answer without text.
+    """
+    path = Path(path)
+    check_file(path)
+    objects = JsonObjects(path)
+    is_split = isinstance(objects.first_value, dict) and "hatespeech" in objects.first_value
+    rows = list(_split_rows(objects) if is_split else _release_rows(objects))
+    broken = [row for row in rows if any(NO_TEXT.search(cell) for cell in row.values() if isinstance(cell, str))]
+    reject(path, [*objects.findings, *(Finding(str(path), row[LINE], NO_TEXT_HERE) for row in broken)])
+    if not rows:
+        raise InputError(f"{path}: the file has no HS")
+    return CrowdCounter(*(_cells_frame(path, rows, answered=answered) for answered in (True, False)))
+
+
+def _cells_frame(path: Path, rows: list[_Row], *, answered: bool) -> pd.DataFrame:
+    columns = [name for name in CROWDCOUNTER if any(name in row for row in rows)]
+    cells = [{name: row.get(name, "") for name in (*columns, LINE)} for row in rows if ("cn" in row) is answered]
+    frame = pd.DataFrame(cells, columns=[*columns, LINE], dtype=object)
+    return with_place(frame.astype({LINE: "int64"}), str(path))
+
+
+def _release_rows(objects: JsonObjects) -> Iterator[_Row]:
+    (at,) = objects.values_at(by_line=False)
+    for entry in objects.members(at):
+        members = {member.key: member for member in objects.members(entry.at)}
+        hs_fields: _Row = {"hs_id": entry.key}
+        answers = list(members.values())
+        if _ANSWERS in members or "post" in members:
+            problems = _missing_texts({key: member.value for key, member in members.items()}, ("post",))
+            if _ANSWERS not in members:
+                problems.append(f"no `{_ANSWERS}`")
+            for message in problems:
+                objects.add_finding(entry.at, f"HS `{entry.key}`: {message}")
+            if problems:
+                continue
+            hs_fields["hs"] = members["post"].value
+            if "targets" in members:
+                hs_fields["targets"] = _join_labels(members["targets"].value)
+            answers = list(objects.members(members[_ANSWERS].at))
+        if not answers:
+            yield {**hs_fields, LINE: objects.line_of(entry.at)}
+        for answer in answers:
+            answer_fields = objects.fields(answer.at)
+            problems = _missing_texts(answer_fields, _IN_ANSWERS) if isinstance(answer.value, dict) else []
+            for message in problems:
+                objects.add_finding(answer.at, f"`{answer.key}`: {message}")
+            if answer_fields and not problems:
+                row = {**hs_fields, "by": answer.key, **{name: answer_fields[key] for key, name in _IN_ANSWERS.items()}}
+                further = answer_fields.get("additional_types", [])
+                further = further if isinstance(further, list) else [further]
+                row |= {"additional": _join_labels(further), "types": _join_labels([row["type"], *further])}
+                gpt4 = {"gpt4": _join_labels(answer_fields["gpt4-types"])} if "gpt4-types" in answer_fields else {}
+                yield {**row, **gpt4, LINE: objects.line_of(answer.at)}
+
+
+def _split_rows(objects: JsonObjects) -> Iterator[_Row]:
+    for at in objects.values_at(by_line=True):
+        fields = objects.fields(at)
+        names = [name for name in _IN_SPLITS if name in fields or name != "required_types"]
+        problems = _missing_texts(fields, names)
+        for message in problems:
+            objects.add_finding(at, message)
+        if not problems:
+            types = {"types": _join_labels(fields["total_types"])} if "total_types" in fields else {}
+            yield {**{_IN_SPLITS[name]: fields[name] for name in names}, **types, LINE: objects.line_of(at)}
+
+
+def _missing_texts(fields: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    found_names = ", ".join(fields) or "nothing"
+    missing = [f"no text `{name}`; found {found_names}" for name in names if not isinstance(fields.get(name), str)]
+    empty = [name for name in names if isinstance(fields.get(name), str) and is_blank(fields[name])]
+    return missing + [f"`{name}` is empty" for name in empty]
+
+
+def _join_labels(labels: Any) -> str:
+    return ",".join(dict.fromkeys(filter(None, map(as_text, labels if isinstance(labels, list) else [labels]))))

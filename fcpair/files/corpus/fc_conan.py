@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus.corpus import CN, HS, PUBLISHED_TEXTS
@@ -26,12 +26,10 @@ ANSWERS = tuple(
 SIMULATED = "simulated"  # a column of ours, in files that rest on simulated people
 COLUMNS = (INDEX, HS_TEXT, CN_TEXT, FINAL, VALID, *HS_METADATA, *CN_METADATA, *ANSWERS)
 ANNOTATORS = ("annotator-1", "annotator-2", "annotator-3")
-ANONYMOUS = "anonymous"
-VALIDATOR = "validator"
+ANONYMOUS, VALIDATOR = "anonymous", "validator"
 
 
-@dataclass(frozen=True)
-class PublishedPartition:
+class PublishedPartition(NamedTuple):
     """Contents of a published partition, a file that findings call `place`.
 
     `pairs`: one row per pair, `line`, `pair` (their original_index), `hs`, `cn`, the metadata columns as strings,
@@ -54,26 +52,24 @@ def read_published(path: str | Path) -> PublishedPartition:
     place = place_of(frame)
     codes = {str(code) for code in APPROPRIATENESS.codes}
     allowed = {FINAL: {"0", "1"}, VALID: {"0", "1"}} | {column: codes | {""} for column in ANSWERS}
-    findings = [
-        Finding(place, int(line), f"`{cell}` in column `{column}`; expected one of {', '.join(sorted(values))}")
+    problems = [
+        (line, f"`{cell}` in column `{column}`; expected one of {', '.join(sorted(values))}")
         for column, values in allowed.items()
         for line, cell in zip(frame[LINE], frame[column], strict=True)
         if cell not in values
     ]
-    findings += [
-        Finding(place, int(line), f"`{cell}` is not an index")
+    problems += [
+        (line, f"`{cell}` is not an index")
         for line, cell in zip(frame[LINE], frame[INDEX], strict=True)
         if not cell.isdecimal() or len(cell) > 18  # longer ones do not fit 64 bits
     ]
     for column in (HS_TEXT, CN_TEXT):
         empty = frame[LINE][frame[column].str.strip() == ""]
-        findings += [Finding(place, int(line), f"the text in `{column}` is empty") for line in empty]
+        problems += [(line, f"the text in `{column}` is empty") for line in empty]
     identities = frame[[HS_TEXT, CN_TEXT]].map(identity)
     for what, is_repeated in (("original_index", frame.duplicated(INDEX)), ("pair", identities.duplicated())):
-        findings += [
-            Finding(place, int(line), f"this {what} is already in the file") for line in frame[LINE][is_repeated]
-        ]
-    reject(path, findings)
+        problems += [(line, f"this {what} is already in the file") for line in frame[LINE][is_repeated]]
+    reject(path, [Finding(place, int(line), message) for line, message in problems])
     pairs = frame.rename(columns={INDEX: "pair", HS_TEXT: HS, CN_TEXT: CN}).drop(columns=[FINAL, VALID, *ANSWERS])
     pairs["pair"] = pairs["pair"].astype("int64")
     pairs["final"] = frame[FINAL].map({"0": APPROPRIATENESS.codes[0], "1": APPROPRIATENESS.positive[0]}).astype("int64")
@@ -112,15 +108,9 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
             f"{have} no verdict, and FC-CONAN's column `{VALID}` has no value for that; validate them, choose a tier "
             "that requires a verdict, or use fcpair's own columns (--layout fcpair)"
         )
-    table = pd.DataFrame(
-        {
-            INDEX: partition["cell_id"],
-            HS_TEXT: partition["hs"],
-            CN_TEXT: partition["cn"],
-            FINAL: partition["positive"].astype("int64"),
-            VALID: (partition["verdict"] == Verdict.AGREE).astype("int64"),
-        }
-    )
+    table = partition[["cell_id", "hs", "cn"]].set_axis([INDEX, HS_TEXT, CN_TEXT], axis="columns")
+    table[FINAL] = partition["positive"].astype("int64")
+    table[VALID] = (partition["verdict"] == Verdict.AGREE).astype("int64")
     for name in (*HS_METADATA, *CN_METADATA):
         table[name] = metadata[name].to_numpy() if name in metadata.columns else ""
     shown = labels[labels.groupby("cell_id")["code"].transform("size") > 1]
@@ -131,6 +121,5 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
             f"pair {pair} has more labels than FC-CONAN's {len(ANSWERS)} columns; use fcpair's own columns"
         )
     for k, column in enumerate(ANSWERS):
-        answers = shown[slot == k].set_index("cell_id")["code"]
-        table[column] = partition["cell_id"].map(answers).astype("Int64")
+        table[column] = partition["cell_id"].map(shown[slot == k].set_index("cell_id")["code"]).astype("Int64")
     return table

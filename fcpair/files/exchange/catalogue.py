@@ -1,7 +1,6 @@
 """The annotation tools that work can be written for and exports read from.
 
-Label Studio has one project a person, with a configuration in XML, and exports in JSON, JSON_MIN or CSV; the others
-take and give JSON lines.
+Label Studio has a project for each person, with a configuration in XML; the others take and give JSON lines.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ from fcpair.files.exchange.annotation_tool import (
     option_names,
     to_json_lines,
 )
-from fcpair.files.tables.delimited import parse_csv
-from fcpair.files.tables.json_lines import Record, read_records
 from fcpair.files.tables.tabular import require_columns
-from fcpair.stages.questions import AnyOf, Form
+from fcpair.files.tables.text_files import Record, parse_csv, read_records
+from fcpair.param_values import check_rules
+from fcpair.stages.questions import AnyOf, Form, Question
 from fcpair.values import as_text, parse_json
 
 _TEXT = f"{KEY}_"  # begins the names of the texts of an item, which are numbered
@@ -77,12 +76,10 @@ class LabelStudio(AnnotationTool):
 
     def read(self, files: Sequence[ExportFile], form: Form) -> ToolExport:
         """Read exports in JSON, or in JSON_MIN or CSV, which have no skips."""
-        answers: list[ToolAnswer] = []
-        findings: list[Finding] = []
+        answers, findings = list[ToolAnswer](), list[Finding]()
         n_drafts, lacks = 0, dict[str, None]()
         for file in files:
-            is_table = PurePosixPath(file.place).suffix.lower() in (".csv", ".tsv")
-            if is_table:
+            if is_table := PurePosixPath(file.place).suffix.lower() in (".csv", ".tsv"):
                 table = parse_csv(file.text, file.place)
                 require_columns(file.place, table.header, [KEY])
                 rows = zip(table.lines, table.rows, strict=True)
@@ -117,59 +114,45 @@ def format_config(project: Project) -> str:
     """The labelling configuration of a project."""
     view = ElementTree.Element("View")
     ElementTree.SubElement(view, "Style").text = f".lsf-richtext__line {{ {DIRECTIONS}; width: 100% }}"
+    unread = "$\u2060"  # an invisible sign, so that Label Studio takes nothing for a variable
     for at, heading in enumerate(project.headings, 1):
-        ElementTree.SubElement(view, "Header", value=_verbatim(heading))
+        ElementTree.SubElement(view, "Header", value=heading.replace("$", unread))
         ElementTree.SubElement(view, "Text", name=f"{_TEXT}{at}", value=f"${_TEXT}{at}")
-    for name, question in project.form.questions:
-        ElementTree.SubElement(view, "Header", value=name)
-        if not (options := option_names(question)):
-            _add_box(view, name, required=True)
+    boxes: list[tuple[str, str, Question[Any] | None]] = [("Note", note_name(project.form), None)]
+    for title, name, question in [*((name, name, of) for name, of in project.form.questions), *boxes]:
+        ElementTree.SubElement(view, "Header", value=title)
+        if question is None or not (options := option_names(question)):
+            required = "false" if question is None else "true"
+            limits = {"rows": "3", "maxSubmissions": "1", "editable": "true", "required": required}
+            ElementTree.SubElement(view, "TextArea", {"name": name, "toName": f"{_TEXT}1", **limits})
             continue
         number = "multiple" if isinstance(question, AnyOf) else "single"
         choices = ElementTree.SubElement(view, "Choices", name=name, toName=f"{_TEXT}1", choice=number, required="true")
         for option in options:
-            choice = ElementTree.SubElement(choices, "Choice", value=_verbatim(option))
-            if "$" in option:
-                choice.set("alias", option)  # which is what the export has
-    ElementTree.SubElement(view, "Header", value="Note")
-    _add_box(view, note_name(project.form), required=False)
+            alias = {"alias": option} if "$" in option else {}  # which is what the export has
+            ElementTree.SubElement(choices, "Choice", {"value": option.replace("$", unread), **alias})
     ElementTree.indent(view)
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
 
-def _verbatim(text: str) -> str:
-    """A text in which Label Studio takes nothing for a variable, by an invisible sign after each dollar sign."""
-    return text.replace("$", "$\u2060")
-
-
-def _add_box(view: ElementTree.Element, name: str, *, required: bool) -> None:
-    limits = {"rows": "3", "maxSubmissions": "1", "editable": "true", "required": str(required).lower()}
-    ElementTree.SubElement(view, "TextArea", {"name": name, "toName": f"{_TEXT}1", **limits})
-
-
 def _read_task(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAnswer]:
-    """The answers on a task of an export in JSON; an annotation without any result says nothing."""
     data, expected = record.value["data"], {*dict(form.questions), note_name(form)}
     for annotation in record.value["annotations"]:
         words = dict[str, list[str]]()
         for result in annotation.get("result") or []:
             name, kind = str(result["from_name"]), str(result["type"])
             if name not in expected or kind not in _PART_BY_TYPE:
-                raise InputError(
-                    f"`{name}` ({kind}) is not a question of this round; is the configuration another one?"
-                )
+                hint = "is the configuration another one?"
+                raise InputError(f"`{name}` ({kind}) is not a question of this round; {hint}")
             words.setdefault(name, []).extend(map(as_text, result["value"][_PART_BY_TYPE[kind]]))
-        note = "\n".join(words.pop(note_name(form), ()))
-        is_skip = bool(annotation.get("was_cancelled"))
+        note, is_skip = "\n".join(words.pop(note_name(form), ())), bool(annotation.get("was_cancelled"))
         if words or note or is_skip:
             user = annotation.get("completed_by")
             yield _answer(file, record, data, annotation, user, {} if is_skip else words, note, is_skip=is_skip)
 
 
 def _read_row(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAnswer]:
-    """The answer of a row of an export in JSON_MIN or CSV."""
-    row = record.value
-    words = {}
+    row, words = record.value, dict[str, list[str]]()
     for name, question in form.questions:
         value = row.get(name)  # one word, or of several choices `{"choices": [..]}`, which a CSV has as text
         if isinstance(value, str) and value.startswith("{") and option_names(question):
@@ -221,8 +204,7 @@ class JsonLinesTool(AnnotationTool):
 
     def read(self, files: Sequence[ExportFile], form: Form) -> ToolExport:
         """Read exports, object by object."""
-        answers: list[ToolAnswer] = []
-        findings: list[Finding] = []
+        answers, findings = list[ToolAnswer](), list[Finding]()
         for file in files:
             if not file.text.lstrip().startswith(("{", "[")):
                 raise InputError(f"{file.place}: expected an export with a JSON object on each line (JSONL)")
@@ -259,16 +241,10 @@ class Doccano(JsonLinesTool):
     def write(self, project: Project) -> dict[str, str]:
         """The texts of each person as JSON lines, `labels.json` where there are options, `people.csv`, `README.md`."""
         question = project.form.questions[0][1]
-        options = option_names(question)
-        labels = [
-            {
-                "text": option,
-                "suffix_key": str(at) if at < 10 else None,  # the numbers are keys of the first nine
-                "background_color": _COLOURS[at % len(_COLOURS)],
-                "text_color": "#ffffff",
-            }
-            for at, option in enumerate(options, 1)
-        ]
+        options, labels = option_names(question), []
+        for at, option in enumerate(options, 1):  # the numbers are keys of the first nine
+            colours = {"background_color": _COLOURS[at % len(_COLOURS)], "text_color": "#ffffff"}
+            labels.append({"text": option, "suffix_key": str(at) if at < 10 else None, **colours})
         return {
             "README.md": self.readme(project, options=options, is_single=not isinstance(question, AnyOf)),
             PEOPLE: format_people({name: name for name in project.shards}),
@@ -281,9 +257,7 @@ class Doccano(JsonLinesTool):
         return {"text": self.shown_text(project.headings, item.texts), "label": [], KEY: str(item.key)}
 
     def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
-        """The texts below their headings; invisible signs let each line that has letters from right to left begin with
-        its own direction, for which doccano has no setting.
-        """
+        """The texts below their headings; invisible signs let lines from right to left run their own way."""
         lines = super().shown_text(headings, texts).split("\n")
         return "\n".join(
             f"\u2068{line}\u2069" if any(unicodedata.bidirectional(sign) in {"R", "AL"} for sign in line) else line
@@ -297,21 +271,16 @@ class Doccano(JsonLinesTool):
     def read_answer(self, file: ExportFile, line: int, value: Mapping[str, Any], form: Form) -> ToolAnswer | None:
         """An answer in the file of a user; in one called `all` nobody is named."""
         words, notes = value.get("label"), value.get("Comments") or []
-        if "label" not in value:
-            raise InputError("there is no `label`; is it an export of doccano?")
-        if not isinstance(words, list) or not isinstance(notes, list):
-            raise InputError("`label` and `Comments` are no lists, as doccano's are")
+        check_rules(
+            ("label" not in value, "there is no `label`; is it an export of doccano?"),
+            (not isinstance(words, list), "`label` and `Comments` are no lists, as doccano's are"),
+            (not isinstance(notes, list), "`label` and `Comments` are no lists, as doccano's are"),
+        )
         if not words:
             return None
-        return ToolAnswer(
-            file.place,
-            line,
-            PurePosixPath(file.place).stem,
-            as_text(value.get(KEY)),
-            {form.questions[0][0]: [as_text(word) for word in words]},
-            "\n".join(map(as_text, notes)),
-            shown=as_text(value.get("text")),
-        )
+        user, key, shown = PurePosixPath(file.place).stem, as_text(value.get(KEY)), as_text(value.get("text"))
+        chosen = {form.questions[0][0]: [as_text(word) for word in words]}
+        return ToolAnswer(file.place, line, user, key, chosen, "\n".join(map(as_text, notes)), shown=shown)
 
 
 DATA, STYLE, OUTPUT, BOX = "data/items.jsonl", "style.css", "annotation_output", "text_box"
@@ -341,17 +310,11 @@ class Potato(JsonLinesTool):
             required = {"label_requirement": {"required": True}}
             schemes.append(choice | required if options else _box(name, name, required=True))
         config = {
-            "annotation_task_name": project.title,
-            "task_dir": ".",
-            "output_annotation_dir": OUTPUT,
-            "output_annotation_format": "jsonl",
-            "data_files": [DATA],
-            "base_css": STYLE,
-            "item_properties": {"id_key": KEY, "text_key": "text"},
-            "require_password": True,
+            **{"annotation_task_name": project.title, "task_dir": ".", "output_annotation_dir": OUTPUT},
+            **{"output_annotation_format": "jsonl", "data_files": [DATA], "base_css": STYLE},
+            **{"item_properties": {"id_key": KEY, "text_key": "text"}, "require_password": True},
             "user_config": {"allow_all_users": False, "users": list(project.shards)},
-            "assignment_strategy": "batch",
-            "batch_assignment": {"enabled": True},
+            **{"assignment_strategy": "batch", "batch_assignment": {"enabled": True}},
             "annotation_schemes": [*schemes, _box(note_name(project.form), "Note", required=False)],
         }
         return {
@@ -369,28 +332,19 @@ class Potato(JsonLinesTool):
         labels = value["labels"]
         if not isinstance(labels, dict) or not all(isinstance(label, dict) for label in labels.values()):
             raise InputError("`labels` is no object of objects, as Potato's is")
-        words = {  # what was chosen are the names of the labels
-            name: list(labels[name])
-            if option_names(question)
-            else list(filter(None, map(as_text, labels[name].values())))
-            for name, question in form.questions
-            if name in labels
-        }
-        note = as_text(labels.get(note_name(form), {}).get(BOX))
-        if not note and not any(words.values()):
+        words = {}
+        for name, question in form.questions:
+            if of := labels.get(name):  # what was chosen are the names of the labels
+                words[name] = list(of) if option_names(question) else list(filter(None, map(as_text, of.values())))
+        if not (note := as_text(labels.get(note_name(form), {}).get(BOX))) and not any(words.values()):
             return None
         user, key = as_text(value.get("user_id")), as_text(value.get("instance_id"))
         return ToolAnswer(file.place, line, user, key, words, note)
 
 
 def _box(name: str, description: str, *, required: bool) -> dict[str, Any]:
-    return {
-        "annotation_type": "text",
-        "name": name,
-        "description": description,
-        "textarea": {"on": True, "rows": 3},
-        "label_requirement": {"required": required},
-    }
+    box = {"annotation_type": "text", "name": name, "description": description, "textarea": {"on": True, "rows": 3}}
+    return {**box, "label_requirement": {"required": required}}
 
 
 _TEXT_FIELD = f"{KEY}_text"  # the field of a text that is the answer
@@ -447,20 +401,12 @@ class Prodigy(JsonLinesTool):
             since_s = float("nan" if isinstance(seconds, bool) else 0 if seconds is None else seconds)
             at = "" if seconds is None else datetime.fromtimestamp(since_s, UTC).isoformat()
         except (TypeError, ValueError, OverflowError, OSError):
-            raise InputError(
-                f"`{seconds}` is not a time; expected seconds since 1970, as Prodigy writes them"
-            ) from None
-        return ToolAnswer(
-            file.place,
-            line,
-            as_text(value.get("_annotator_id") or value.get("_session_id")),
-            as_text(value.get(KEY)),
-            {name: words} if words and act == "accept" else {},
-            as_text(value.get(NOTE)),
-            act == "ignore",
-            at=at,
-            shown=as_text(value.get("text")),
-        )
+            expected = "expected seconds since 1970, as Prodigy writes them"
+            raise InputError(f"`{seconds}` is not a time; {expected}") from None
+        user, answer = value.get("_annotator_id") or value.get("_session_id"), {name: words} if words else {}
+        user, key, note, shown = map(as_text, (user, *map(value.get, (KEY, NOTE, "text"))))
+        is_skip = act == "ignore"
+        return ToolAnswer(file.place, line, user, key, {} if is_skip else answer, note, is_skip, at=at, shown=shown)
 
 
 TOOLS: dict[str, AnnotationTool] = {tool.name: tool for tool in (LabelStudio(), Potato(), Doccano(), Prodigy())}

@@ -80,7 +80,7 @@ def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> st
         "name": facts.name,
         "alternateName": facts.title,
         "description": form["description"] or facts.title,
-        "license": [licence_url(licence) for licence in licences],
+        "license": [of if of.startswith("LicenseRef-") else f"https://spdx.org/licenses/{of}" for of in licences],
         "url": form["url"],
         "identifier": f"https://doi.org/{form['doi']}" if form["doi"] else "",
         "version": form["version"],
@@ -95,8 +95,7 @@ def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> st
         "distribution": [
             {
                 "@type": "cr:FileObject",
-                "@id": f"{table.path}.parquet",
-                "name": f"{table.path}.parquet",
+                **dict.fromkeys(("@id", "name"), f"{table.path}.parquet"),
                 "description": table.about,
                 "contentUrl": f"{table.path}.parquet",
                 "encodingFormat": "application/x-parquet",
@@ -129,28 +128,23 @@ def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> st
     return as_json(stated, indent=2) + "\n"
 
 
-def licence_url(licence: str) -> str:
-    """The address of an SPDX licence; a LicenseRef as it is."""
-    return licence if licence.startswith("LicenseRef-") else f"https://spdx.org/licenses/{licence}"
-
-
 def synthetic_note(facts: ReleaseFacts) -> str:
     """Say how many answers are made up or by models; empty where none are."""
-    kinds = ((facts.n_simulated, "made up by simulated people"), (facts.n_generated, "given by language models"))
-    total = sum(facts.origins.values())
-    return " and ".join(f"{n:,} of {total:,} answers were {kind}" for n, kind in kinds if n)
+    kinds = {"simulated": "made up by simulated people", "generated": "given by language models"}
+    counts, total = [(facts.origins.get(of, 0), kind) for of, kind in kinds.items()], sum(facts.origins.values())
+    return " and ".join(f"{n:,} of {total:,} answers were {kind}" for n, kind in counts if n)
 
 
 def _rai(facts: ReleaseFacts) -> dict[str, Any]:
-    """The fields of responsible AI and of provenance."""
     people = ", ".join(f"{n:,} {role}{'s' * (n != 1)}" for role, n in facts.people.items())
     texts = facts.form["rai.synthetic_texts"]
     synthetic = [*filter(None, (synthetic_note(facts), f"Texts by machines: {texts}" if texts else ""))]
-    is_by_people = sum(facts.origins.values()) > facts.n_simulated + facts.n_generated
+    n_made_up = facts.origins.get("simulated", 0) + facts.origins.get("generated", 0)
+    is_by_people = sum(facts.origins.values()) > n_made_up
     collection_types = {  # in the words that the specification recommends
         "Surveys": is_by_people and facts.people.get("respondent"),
         "Manual Human Curator": is_by_people and facts.people.keys() - {"respondent", "lead"},
-        "Software Collection": facts.n_simulated or facts.n_generated,
+        "Software Collection": n_made_up,
     }
     derived = [*facts.form["rai.was_derived_from"], *facts.sources]
     return {
@@ -188,10 +182,8 @@ def _person(author: Mapping[str, str]) -> dict[str, Any]:
         "name": " ".join(filter(None, map(author.get, ("given", "family")))),
     }
     if affiliation := author.get("affiliation"):
-        person["affiliation" if author.get("given") else "parentOrganization"] = {
-            "@type": "sc:Organization",
-            "name": affiliation,
-        }
+        organization = {"@type": "sc:Organization", "name": affiliation}
+        person["affiliation" if author.get("given") else "parentOrganization"] = organization
     if orcid := author.get("orcid"):
         person["identifier"] = f"https://orcid.org/{orcid}"
     return person

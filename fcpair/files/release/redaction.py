@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from ipaddress import ip_address
+from itertools import zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -50,8 +51,7 @@ def escape_markdown(value: Any) -> Escaped:
     """Words as readers of Markdown see them as they are: nothing in them is HTML or a sign of Markdown."""
     if isinstance(value, Escaped):
         return value
-    text = _MARKDOWN.sub(r"\\\g<0>", _drop_unprinted(str(value)))
-    return Escaped(_LINE_START.sub(r"\g<0>\\", text))
+    return Escaped(_LINE_START.sub(r"\g<0>\\", _MARKDOWN.sub(r"\\\g<0>", _drop_unprinted(str(value)))))
 
 
 def escape_line(value: Any) -> Escaped:
@@ -142,7 +142,6 @@ class Redaction:
         return value
 
     def _are_people(self, value: Any) -> bool:
-        """Return whether a value is somebody's name, or a list of nothing but names or such lists."""
         if isinstance(value, list | tuple):
             return all(map(self._are_people, value))
         return isinstance(value, str) and value in self._names
@@ -151,11 +150,9 @@ class Redaction:
         """A longer text, such as guidelines or a recipe, cleaned; its lines stay."""
         text = self._contact.sub(CONTACT_MARK, text) if self._contact else text
         text = _QUOTED_PATH.sub(lambda found: found["quote"] + _file_name(found["path"]) + found["quote"], text)
-        parts, end = [], 0
-        for url in _URL.finditer(text):
-            parts += [_clean_plain(text[end : url.start()]), _public_url(url[0])]
-            end = url.end()
-        text = "".join([*parts, _clean_plain(text[end:])])
+        urls = [_public_url(url) for url in _URL.findall(text)]
+        texts = [_clean_plain(between) for between in _URL.split(text)]
+        text = "".join(part for pair in zip_longest(texts, urls, fillvalue="") for part in pair)
         if self._name:
             text = self._name.sub(lambda found: NAME_MARK if found[0] in self._names else found[0], text)
         return text
@@ -165,7 +162,7 @@ class Redaction:
 
         def clean(found: re.Match[str]) -> str:
             group, inside = next((name, part) for name, part in found.groupdict().items() if part is not None)
-            cleaned = self._clean_value(inside) if group == "line" else self.clean_text(inside)
+            cleaned = (self._clean_value if group == "line" else self.clean_text)(inside)
             return found[0].replace(inside, cleaned, 1) if inside else found[0]
 
         return _TOML_TEXT.sub(clean, text)
@@ -177,12 +174,8 @@ class Redaction:
 
 
 def _any_of(words_: Iterable[str], *, words: bool) -> re.Pattern[str] | None:
-    """A pattern of any of these, the longest first; None where there are none."""
-    listed = sorted(filter(None, words_), key=lambda word: (-len(word), word))
-    if not listed:
-        return None
-    either = "|".join(map(re.escape, listed))
-    return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if words else either)
+    either = "|".join(map(re.escape, sorted(filter(None, words_), key=lambda word: (-len(word), word))))
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if words else either) if either else None
 
 
 def _file_name(path: str) -> str:
@@ -190,9 +183,7 @@ def _file_name(path: str) -> str:
 
 
 def _clean_plain(text: str) -> str:
-    """Clean a text without URLs."""
-    text = _EMAIL.sub(EMAIL_MARK, text)
-    text = _PATH.sub(lambda found: _file_name(found[0]), text)
+    text = _PATH.sub(lambda found: _file_name(found[0]), _EMAIL.sub(EMAIL_MARK, text))
 
     def mark_phone(found: re.Match[str]) -> str:  # which may stand beside a date or another one
         is_phone = _is_phone(found[0]) or any(map(_is_phone, _BETWEEN_NUMBERS.split(found[0])))
@@ -203,9 +194,8 @@ def _clean_plain(text: str) -> str:
 
 def _is_phone(run: str) -> bool:
     """Return whether a run of digits and separators may be a telephone number; dates, years and decimals are none."""
-    if _DATE.search(run) or _YEARS.fullmatch(run) or _DECIMAL.fullmatch(run):
-        return False
-    if sum(character.isdigit() for character in run) not in PHONE_DIGITS:
+    is_other = _DATE.search(run) or _YEARS.fullmatch(run) or _DECIMAL.fullmatch(run)
+    if is_other or sum(character.isdigit() for character in run) not in PHONE_DIGITS:
         return False
     groups = re.findall(r"\d+", run)
     return run[0] in "+(0" or (len(groups) > 1 and max(map(len, groups)) > 2)
@@ -214,8 +204,7 @@ def _is_phone(run: str) -> bool:
 def _public_url(url: str) -> str:
     """A web address without its query; a mark for one of a machine, of a database, or with a user in it."""
     try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
+        parts, host = urlsplit(url), urlsplit(url).hostname or ""
     except ValueError:
         return ADDRESS_MARK
     if parts.scheme.lower() == "file":

@@ -89,8 +89,8 @@ class ReleaseChanges(Result, tuple[PairChange, ...]):
 
     def counts(self) -> dict[str, int]:
         """Numbers of pairs that came, went, and changed."""
-        counts = Counter(change.change for change in self)
-        return {kind: counts[kind] for kind in (CAME, WENT, CHANGED)}
+        kinds = [change.change for change in self]
+        return {kind: kinds.count(kind) for kind in (CAME, WENT, CHANGED)}
 
     def _summary(self) -> str:
         return ", ".join(f"{n:,} {kind}" for kind, n in self.counts().items())
@@ -113,42 +113,32 @@ def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, A
     Pairs are the same where their texts are. Who answered can only be told where both have the same pseudonyms. Raises
     InputError where a table cannot be read, or neither release has a tier.
     """
-    grids = list(dict.fromkeys(grid for record in records for grid in record["rules"]))
-    if not grids:
+    if not (grids := list(dict.fromkeys(grid for record in records for grid in record["rules"]))):
         raise InputError(f"{before} and {after} have no tiers, so there are no pairs to compare")
-    same_people = records[0]["pseudonyms"] == records[1]["pseudonyms"]
-    changes: list[PairChange] = []
+    same_people, changes = records[0]["pseudonyms"] == records[1]["pseudonyms"], list[PairChange]()
     for grid in grids:
-        sides = [
-            _read_side(folder, grid, record, same_people=same_people)
-            for folder, record in zip((before, after), records, strict=True)
-        ]
+        prefix, sides = "" if grid == "main" else f"{grid}-", []
+        for folder, record in zip((before, after), records, strict=True):
+            n_same: Counter[tuple[str, str]] = Counter()
+            pairs = {}
+            for row in _read_rows(folder, f"{prefix}pairs"):  # of pairs with the same texts the first, the second, ...
+                texts = (row[KEY[0]], row[KEY[1]])
+                pairs[(*texts, n_same[texts])] = row
+                n_same[texts] += 1
+            evidence: dict[str, dict[int, _Said]] = {table: {} for table in _EVIDENCE}
+            for table, (_, who, answer) in _EVIDENCE.items():
+                for row in _read_rows(folder, f"{prefix}{table}"):
+                    of_pair = evidence[table].setdefault(int(row["pair"]), {})
+                    words = f"{row[answer]} by {row['by'] or row['rule']}" if table == "decisions" else row[answer]
+                    key = tuple(row[name] for name in who) if same_people else ()
+                    of_pair[key] = ", ".join(sorted([*of_pair[key].split(", "), words])) if key in of_pair else words
+            sides.append(_Side(pairs, evidence, record["rules"].get(grid, {})))
         changes += sorted(_changes(grid, *sides), key=lambda change: (change.pair, change.change))
     return ReleaseChanges(changes)
 
 
-def _read_side(folder: Path, grid: str, record: Mapping[str, Any], *, same_people: bool) -> _Side:
-    prefix = "" if grid == "main" else f"{grid}-"
-    n_same: Counter[tuple[str, str]] = Counter()
-    pairs = {}
-    for row in _read_rows(folder, f"{prefix}pairs"):  # of pairs with the same texts the first, the second, ...
-        texts = (row[KEY[0]], row[KEY[1]])
-        pairs[(*texts, n_same[texts])] = row
-        n_same[texts] += 1
-    evidence: dict[str, dict[int, _Said]] = {table: {} for table in _EVIDENCE}
-    for table, (_, who, answer) in _EVIDENCE.items():
-        for row in _read_rows(folder, f"{prefix}{table}"):
-            of_pair = evidence[table].setdefault(int(row["pair"]), {})
-            words = f"{row[answer]} by {row['by'] or row['rule']}" if table == "decisions" else row[answer]
-            key = tuple(row[name] for name in who) if same_people else ()
-            of_pair[key] = ", ".join(sorted([*of_pair[key].split(", "), words])) if key in of_pair else words
-    return _Side(pairs, evidence, record["rules"].get(grid, {}))
-
-
 def _read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    """The rows of a table; none where the release has no such table."""
-    path = folder / DATA / f"{name}.parquet"
-    if not path.is_file():
+    if not (path := folder / DATA / f"{name}.parquet").is_file():
         return []
     with translate_read_errors(path, expected="a table of a release"):
         records = pd.read_parquet(path).to_dict("records")
@@ -165,11 +155,9 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
         (tier_before, label_before), (tier_after, label_after) = _standing(old), _standing(new)
         if (tier_before, label_before) == (tier_after, label_after):
             continue
-        kind = (
-            CHANGED if (tier_before and tier_after) or not (tier_before or tier_after) else CAME if tier_after else WENT
-        )
-        moved = _members(tier_before) ^ _members(tier_after)
-        because = []
+        is_change = bool(tier_before) == bool(tier_after)
+        kind = CHANGED if is_change else CAME if tier_after else WENT
+        moved, because = _members(tier_before) ^ _members(tier_after), []
         for table, (name, _, _) in _EVIDENCE.items():  # a clause for each answer, decision and verdict that differs
             said_before = before.evidence[table].get(int(old["pair"]), {}) if old else {}
             said_after = after.evidence[table].get(int(new["pair"]), {}) if new else {}
@@ -180,14 +168,12 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
                     because.append(f"{whose}: {first or 'none'} -> {then or 'none'}")
         because += _rule_changes(before, after, moved)
         because = because or list(_rule_changes(before, after, {*before.rules, *after.rules}))
-        shown = new or old or {}
         clauses = tuple(show_foreign(clause, LONGEST_CLAUSE) for clause in because)
-        number = int(shown["pair"])
+        number = int((new or old or {})["pair"])
         yield PairChange(grid, kind, number, tier_before, tier_after, label_before, label_after, clauses)
 
 
 def _standing(row: Mapping[str, Any] | None) -> tuple[str, str]:
-    """The tiers of a pair, the best of the four and then the study's own, and its label."""
     if row is None:
         return "", ""
     names = filter(None, (row["tier"], row["own_tiers"]))
@@ -202,7 +188,6 @@ def _members(tiers: str) -> set[str]:
 
 
 def _rule_changes(before: _Side, after: _Side, tiers: Collection[str]) -> Iterator[str]:
-    """A clause for each of these tiers whose rule differs."""
     for tier in (tier for tier in dict.fromkeys([*before.rules, *after.rules]) if tier in tiers):
         first, then = before.rules.get(tier, "none"), after.rules.get(tier, "none")
         if first != then:

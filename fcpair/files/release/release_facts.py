@@ -13,8 +13,8 @@ from typing import Any, Literal
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from fcpair.errors import Finding, InputError, reject, suggest_name, translate_read_errors
-from fcpair.files.tables import toml
 from fcpair.files.tables.tabular import check_file
+from fcpair.files.tables.text_files import format_section
 from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import digest
 
@@ -24,8 +24,7 @@ TOP = "release"
 Kind = Literal["text", "date", "version", "licence", "url", "doi", "texts", "languages", "authors"]
 _LISTS = ("texts", "languages", "authors")
 _EXAMPLES: dict[Kind, str] = {"date": "", "texts": "[]", "languages": "[]", "authors": ""}
-DATA = "data"
-TEXT_DIGEST = "_sha256"
+DATA, TEXT_DIGEST = "data", "_sha256"
 
 
 @dataclass(frozen=True)
@@ -113,11 +112,9 @@ class ReleaseForm:
         sections = []
         for section in dict.fromkeys(entry.section for entry in ENTRIES):
             values = {entry.key: self[entry.path] for entry in ENTRIES if entry.section == section}
-            heading = "" if section == TOP else f"[{section}]"
-            plain = {key: value for key, value in values.items() if value and key != "authors"}
-            if plain:
-                sections.append(toml.format_section(heading, plain))
-        authors = [toml.format_section("[[authors]]", author) for author in self["authors"]]
+            if plain := {key: value for key, value in values.items() if value and key != "authors"}:
+                sections.append(format_section("" if section == TOP else f"[{section}]", plain))
+        authors = [format_section("[[authors]]", author) for author in self["authors"]]
         return "\n".join([*sections[:1], *authors, *sections[1:]]).lstrip()
 
 
@@ -139,23 +136,18 @@ _AUTHOR_LINES = ("[[authors]]", *(f'{key} = ""' for key in AUTHOR_KEYS))
 
 
 def read_form(path: str | Path) -> ReleaseForm:
-    """Read a release.toml, however much of it is filled in.
-
-    Raises InputError: no such file, not TOML, or all together unknown keys, values of another kind, a licence that is
-    neither an SPDX id nor a LicenseRef.
+    """Read a release.toml, however much of it is filled in. Raises InputError: no such file, not TOML, or all together
+    unknown keys, values of another kind, a licence that is neither an SPDX id nor a LicenseRef.
     """
-    path = Path(path)
-    if not path.exists():
+    if not (path := Path(path)).exists():
         raise InputError(f"{path}: there is no such file; `fcpair release --template > {path}` writes one to fill in")
     check_file(path)
     with translate_read_errors(path, expected="TOML"):
         content = tomllib.loads(path.read_text("utf-8"))
     answers: dict[str, Any] = {}
-    findings = []
-    sections = {entry.section for entry in ENTRIES} - {TOP}
-    flat: dict[str, Any] = {}
+    findings, flat = [], dict[str, Any]()
     for key, value in content.items():
-        is_section = key in sections and isinstance(value, Mapping)
+        is_section = key != TOP and isinstance(value, Mapping) and any(key == entry.section for entry in ENTRIES)
         flat |= {f"{key}.{name}": item for name, item in value.items()} if is_section else {key: value}
     for key, value in flat.items():
         try:
@@ -170,8 +162,7 @@ def read_form(path: str | Path) -> ReleaseForm:
 def _read_answer(key: str, value: Any) -> Any:
     if key not in _BY_PATH:
         raise InputError(f"unknown key `{key}`; {suggest_name(key, _BY_PATH)}")
-    kind = _BY_PATH[key].kind
-    if kind == "authors":
+    if (kind := _BY_PATH[key].kind) == "authors":
         return _read_authors(value)
     if kind in ("texts", "languages"):
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
@@ -191,22 +182,17 @@ def _read_answer(key: str, value: Any) -> Any:
         pattern, expected = _PATTERNS[kind]
         if not pattern.fullmatch(value.strip()):
             raise InputError(f"`{key}` is `{value}`; expected {expected}")
-    return read_licence(key, value.strip()) if kind == "licence" else value.strip()
+    return _read_licence(key, value.strip()) if kind == "licence" and value.strip() else value.strip()
 
 
-def read_licence(key: str, licence: str) -> str:
-    """A licence in SPDX's spelling; raises InputError unless it is one SPDX id or a `LicenseRef-`; none stays none."""
-    if not licence:
-        return ""
+def _read_licence(key: str, licence: str) -> str:
     try:
         if len(licence.split()) == 1:
             return str(canonicalize_license_expression(licence))
     except InvalidLicenseExpression:
         pass
-    raise InputError(
-        f"`{key}` is `{licence}`; expected one id of https://spdx.org/licenses, such as CC-BY-4.0, or LicenseRef-NAME "
-        "for any other licence"
-    )
+    expected = "one id of https://spdx.org/licenses, such as CC-BY-4.0, or LicenseRef-NAME for any other licence"
+    raise InputError(f"`{key}` is `{licence}`; expected {expected}")
 
 
 def _read_authors(value: Any) -> tuple[dict[str, str], ...]:
@@ -247,7 +233,7 @@ class ReleaseTable:
 
     def without_texts(self) -> ReleaseTable:
         """The same with digests in the place of texts."""
-        rows = self.rows.drop(columns=[name for name in self.dropped if name in self.rows.columns])
+        rows = self.rows.drop(columns=list(self.dropped), errors="ignore")
         columns = {name: about for name, about in self.columns.items() if name in rows.columns}
         for text in (name for name in self.texts if name in rows.columns):
             rows[text] = [digest(body) if body else "" for body in rows[text]]
@@ -303,14 +289,4 @@ class ReleaseFacts:
     @property
     def default_table(self) -> ReleaseTable:
         """The table that is loaded where none is named: the widest tier, or else the first answers."""
-        return next(iter(self.tiers or [table for table in self.tables if not table.is_side]))
-
-    @property
-    def n_simulated(self) -> int:
-        """Number of answers that simulated people gave."""
-        return self.origins.get("simulated", 0)
-
-    @property
-    def n_generated(self) -> int:
-        """Number of answers that models gave."""
-        return self.origins.get("generated", 0)
+        return (self.tiers or [table for table in self.tables if not table.is_side])[0]

@@ -1,18 +1,23 @@
-"""Files of tiers: tables, grades, BEIR and Hugging Face folders, training sets, and the corpus less one."""
+"""Files of tiers: tables, grades, BEIR and Hugging Face folders, training sets, the corpus less one; and TREC runs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from fcpair.arrays import Ints
-from fcpair.errors import InputError
+from fcpair.errors import Finding, InputError, list_first, reject
 from fcpair.files.corpus.corpus import CN, HS, OWN_COLUMNS
 from fcpair.files.release.redaction import Escaped, code_span, escape_line, render
+from fcpair.files.tables.tabular import LINE, check_file, read_table
 from fcpair.lazy import pd
+from fcpair.param_values import InMemory
 from fcpair.params import Export, is_about_hate
 from fcpair.records import SampleSize, Tier, Verdict
 from fcpair.stages.adjudication.partition import TierRule, best_first, own_tier_names
@@ -28,16 +33,12 @@ def pair_frame(pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...
     """The pairs by the names of what was decided: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`, and
     where the study has tiers of its own `own_tiers`; `pairs` is as `tier_table` takes them.
     """
-    frame = pd.DataFrame(
-        {
-            "pair": pairs["cell_id"],
-            "hs_id": pairs["hs_id"],
-            "cn_id": pairs["cn_id"],
-            "label": pairs["final"].map({choice.code: choice.name for choice in question}),
-            "verdict": pairs["verdict"].map(_VERDICTS),
-            "tier": pairs["tier"].map({int(tier): tier.label for tier in Tier}),
-            "n_labels": pairs["n_labels"],
-        }
+    frame = pairs[["cell_id", "hs_id", "cn_id"]].set_axis(["pair", "hs_id", "cn_id"], axis="columns")
+    frame = frame.assign(
+        label=pairs["final"].map({choice.code: choice.name for choice in question}),
+        verdict=pairs["verdict"].map(_VERDICTS),
+        tier=pairs["tier"].map({int(tier): tier.label for tier in Tier}),
+        n_labels=pairs["n_labels"],
     )
     return frame.assign(own_tiers=own_tier_names(pairs["tiers"], rules)) if len(rules) > len(Tier) else frame
 
@@ -52,10 +53,9 @@ def tier_table(
     none), `hs.KEY` and `cn.KEY` for each item of metadata and, where they are known, the languages.
     """
     names = {choice.code: choice.name for choice in question}
-    body = texts.set_index("text_id")["body"]
-    table = pair_frame(pairs, question, rules)
-    table.insert(3, "hs", table["hs_id"].map(body))
-    table.insert(4, "cn", table["cn_id"].map(body))
+    body, table = texts.set_index("text_id")["body"], pair_frame(pairs, question, rules)
+    for at, side in enumerate(("hs", "cn"), 3):
+        table.insert(at, side, table[f"{side}_id"].map(body))
     by_annotator = labels.assign(label=labels["code"].map(names)).pivot_table(
         index="cell_id", columns="annotator", values="label", aggfunc="first", sort=False
     )
@@ -79,23 +79,17 @@ def grades(pairs: pd.DataFrame, question: Closed, pool: Collection[int], *, bina
     tier of the study's own and in none of the four. With `binary`, every appropriate pair has 1, every other one 0.
     """
     inside = pairs[pairs["cn_id"].isin(pool)].sort_values("cell_id")
-    appropriate = inside["final"].isin(question.positive)
-    by_label = grades_of(question)
-    if binary:
-        grade = appropriate
-    elif by_label:
-        grade = inside["final"].map(by_label)
-    else:
-        grade = inside["tier"].clip(lower=1).where(appropriate, 0)
+    grade = inside["final"].isin(question.positive)
+    if not binary:
+        by_label, by_tier = grades_of(question), inside["tier"].clip(lower=1).where(grade, 0)
+        grade = inside["final"].map(by_label) if by_label else by_tier
     return inside[["hs_id", "cn_id"]].assign(grade=grade.astype("int64")).reset_index(drop=True)
 
 
 def qrels_text(graded: pd.DataFrame) -> str:
     """The lines of a qrels file, `hs_id 0 cn_id grade`, from what `grades` returns."""
-    text: str = graded.assign(iteration=0)[["hs_id", "iteration", "cn_id", "grade"]].to_csv(
-        sep=" ", header=False, index=False, lineterminator="\n"
-    )
-    return text
+    columns = graded.assign(iteration=0)[["hs_id", "iteration", "cn_id", "grade"]]
+    return str(columns.to_csv(sep=" ", header=False, index=False, lineterminator="\n"))
 
 
 def beir_files(graded: pd.DataFrame, bodies: pd.Series[str], pool: Sequence[int]) -> dict[str, pd.DataFrame | str]:
@@ -167,11 +161,10 @@ def hf_files(rows_by_tier: Mapping[str, pd.DataFrame], facts: CardFacts) -> dict
     for prefix, text in PREFIXES.items():
         if prefixed := [name for name in columns if name.startswith(prefix)]:
             described[", ".join(map(code_span, prefixed))] = text
-    words = {
-        "hs": escape_line(facts.hs_name),
-        "cn": escape_line(facts.cn_name),
-        "labels": ", ".join(map(code_span, final_names(facts.question))),
-    }
+    names = {"hs": facts.hs_name, "cn": facts.cn_name}
+    articles = {side: "an" if name[:1].lower() in set("aeiou") else "a" for side, name in names.items()}
+    words = {side: escape_line(name) for side, name in names.items()}
+    words["labels"] = Escaped(", ".join(map(code_span, final_names(facts.question))))
     card = render(  # it names no licence and no citation: a study knows neither
         "tiers.md.j2",
         facts=facts,
@@ -179,18 +172,13 @@ def hf_files(rows_by_tier: Mapping[str, pd.DataFrame], facts: CardFacts) -> dict
         default=DEFAULT,
         four=[tier.label for tier in reversed(Tier)],
         rules=[rule for rule in best_first(facts.rules) if rule.tier in tiers],
-        hs=_with_article(facts.hs_name),
-        cn=_with_article(facts.cn_name),
+        **{side: Escaped(f"{article} {words[side]}") for side, article in articles.items()},
         labelled=Escaped(" or ".join(map(code_span, positive_names(facts.question)))),
         positive=[choice.name for choice in facts.question if choice.positive],
         columns={name: text.format(**words) for name, text in described.items()},
         warning=Escaped("\n".join(WARNING)) if is_about_hate(facts.hs_name) else "",
     )
     return {**{f"data/{tier}.parquet": rows for tier, rows in tiers.items()}, CARD: card}
-
-
-def _with_article(name: str) -> Escaped:
-    return Escaped(f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {escape_line(name)}")
 
 
 Kind = Literal["triplets", "pairs", "preferences"]
@@ -231,12 +219,10 @@ def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], optio
     is_test = rows["hs_id"].isin(test_hs).to_numpy()
     if is_test.all() or not is_test.any():
         side = "train" if is_test.all() else "test"
-        raise InputError(
-            f"no {kind} fall on the {side} side at --test-share {options.test_share}; change it, or the --seed"
-        )
+        hint = f"at --test-share {options.test_share}; change it, or the --seed"
+        raise InputError(f"no {kind} fall on the {side} side {hint}")
     table = rows.set_axis(list(COLUMNS[kind]), axis="columns")
-    texts = COLUMNS[kind][: 2 if kind == "pairs" else 3]
-    table = table.assign(**{name: table[name].map(bodies) for name in texts})
+    table = table.assign(**{name: table[name].map(bodies) for name in COLUMNS[kind][: 2 if kind == "pairs" else 3]})
     counts = {"train": int((~is_test).sum()), "test": int(is_test.sum())}
     counts |= {"train_hs": rows["hs_id"][~is_test].nunique(), "test_hs": rows["hs_id"][is_test].nunique()}
     if kind != "pairs":
@@ -315,3 +301,118 @@ def remaining_rows(rows: pd.DataFrame, hs_ids: Collection[int], cn_ids: Collecti
     if rows["language"].fillna("").any():
         columns["language"] = rows_left["language"].fillna("")
     return pd.DataFrame(columns).reset_index(drop=True)
+
+
+RUN_COLUMNS = ("hs_id", "Q0", "cn_id", "rank", "score", "tag")
+SHOWN = 10  # HS that a message names
+_NOTHING_ID = re.compile("nothing-[0-9]+")  # the id at a rank for which a system named nothing of the pool
+Numbering = Literal["corpus", "study"]
+_REFUSED: dict[Numbering, str] = {
+    "study": (
+        "its ids are the study's numbers; expected the corpus's own ids, as `fcpair export corpus` writes them "
+        "(`fcpair evaluate` also takes the numbers, as `run:FILE(ids=study)`)"
+    ),
+    "corpus": "its ids are the corpus's own; expected the study's numbers; omit `ids=study`",
+}
+_FITS_BOTH: dict[Numbering, str] = {
+    "corpus": "its ids fit both numberings; they were read as the corpus's own ids, not as the study's numbers",
+    "study": "its ids fit both numberings; they were read as the study's numbers, not as the corpus's own ids",
+}
+
+
+@dataclass(frozen=True)
+class TextIds:
+    """The ids by which a file may name the texts of one side."""
+
+    own: Mapping[str, Collection[int]]  # the corpus's, each with the texts that have it; empty where it has none
+    numbers: Collection[int]  # the study's
+
+    def numbered_by(self, numbering: Numbering) -> Mapping[str, Collection[int]]:
+        """The texts that each id stands for: the corpus's own ids where there are any, else the study's numbers."""
+        return self.own if self.own and numbering == "corpus" else {str(number): {number} for number in self.numbers}
+
+
+def read_run(
+    path: Path, ids: Mapping[str, TextIds], numbering: Numbering = "corpus", needed_hs: Collection[int] = ()
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Read a run, best rank first within each HS. The one rule of what the `ids` of a run (of `hs` and `cn`) mean: they
+    are the corpus's own where it has any, and the study's numbers where it has none or `numbering` asks for them.
+
+    Columns: `line`, `hs_id`, `cn_id` (the study's numbers; below 0 at a rank for which a system named nothing, another
+    at each), `rank` (from 1, however the file counts) and `score`; and a note if the ids fit both numberings. Raises
+    InputError: no such file, a run in the other numbering, and all at once a line that is no run line, an id that
+    stands for no text or for several, a needed HS without a line, a CN or a rank that is duplicated for an HS, ranks
+    against the scores.
+    """
+    rows = [(line, cells[0], cells[2], int(cells[3]), float(cells[4])) for line, cells in _read_cells(path)]
+    lines = pd.DataFrame(rows, columns=["line", "hs_id", "cn_id", "rank", "score"])
+    named = {HS: lines, CN: lines[~lines["cn_id"].str.fullmatch(_NOTHING_ID)]}
+    other: Numbering = "study" if numbering == "corpus" else "corpus"
+    texts, other_texts = ({side: ids[side].numbered_by(by) for side in named} for by in (numbering, other))
+    fits, fits_other = (
+        all(set(named[side][f"{side}_id"]) <= by_id[side].keys() for side in named) for by_id in (texts, other_texts)
+    )
+    if fits_other and not fits:
+        raise InputError(f"{path}: {_REFUSED[other]}")
+    words = {number: word for word, numbers in texts[HS].items() for number in numbers}
+    ranked_hs = {number for word in set(lines["hs_id"]) for number in texts[HS].get(word, ())}
+    findings = []
+    if missing_hs := [words.get(hs, str(hs)) for hs in sorted({*needed_hs} - ranked_hs)]:
+        n = f"{len(missing_hs)} of {len({*needed_hs})}"
+        findings.append(Finding(str(path), None, f"{n} HS have no line: {list_first(missing_hs, SHOWN)}"))
+    for side, of_side in named.items():
+        first = of_side.drop_duplicates(f"{side}_id")
+        for line, id_ in zip(first["line"].tolist(), first[f"{side}_id"], strict=True):
+            if (n_texts := len(texts[side].get(id_, ()))) != 1:
+                source = "corpus" if numbering == "corpus" and ids[side].own else "study"
+                problem = f"names {n_texts} different texts of the corpus" if n_texts else f"is not in the {source}"
+                findings.append(Finding(str(path), line, f"{side}_id `{id_}` {problem}", f"{side}_id {problem}"))
+    reject(path, [*findings, *_contradictions(path, lines)])
+    is_both = fits and fits_other and any(ids[side].own for side in named)
+    ordered = lines.sort_values(["hs_id", "rank"], kind="stable").reset_index(drop=True)
+    ordered["rank"] = ordered.groupby("hs_id").cumcount() + 1
+    ordered["hs_id"] = [min(texts[HS][word]) for word in ordered["hs_id"]]
+    ordered["cn_id"] = [min(texts[CN].get(word, {-1 - at})) for at, word in enumerate(ordered["cn_id"])]
+    return ordered, (_FITS_BOTH[numbering],) * is_both
+
+
+def _read_cells(path: Path) -> list[tuple[int, list[str]]]:
+    if isinstance(path, InMemory):
+        table = read_table(path, ["hs_id", "cn_id", "rank", "score"]).assign(Q0="Q0", tag="frame")
+        rows = list(zip(table[LINE].tolist(), table[list(RUN_COLUMNS)].to_numpy().tolist(), strict=True))
+    else:
+        check_file(path)
+        try:
+            text = path.read_text("utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: not UTF-8; expected a TREC run") from None
+        rows = [(line, cells) for line, content in enumerate(text.split("\n"), 1) if (cells := content.split())]
+    problems = ((line, _line_problem(cells)) for line, cells in rows)
+    reject(path, [Finding(str(path), line, wrong) for line, wrong in problems if wrong])
+    if not rows:
+        raise InputError(f"{path}: the run is empty; expected lines of `{' '.join(RUN_COLUMNS)}`")
+    return rows
+
+
+def _line_problem(cells: list[str]) -> str | None:
+    if len(cells) != len(RUN_COLUMNS):
+        return f"{len(cells)} columns; expected {len(RUN_COLUMNS)}: {' '.join(RUN_COLUMNS)}"
+    if not (cells[3].isascii() and cells[3].isdigit() and len(cells[3]) <= 18):
+        return f"rank is `{cells[3]}`; expected a whole number"
+    try:
+        is_finite = math.isfinite(float(cells[4]))
+    except ValueError:
+        is_finite = False
+    return None if is_finite else f"score is `{cells[4]}`; expected a finite number"
+
+
+def _contradictions(path: Path, lines: pd.DataFrame) -> Iterator[Finding]:
+    for column in ("cn_id", "rank"):
+        again = lines[lines.duplicated(["hs_id", column])]
+        for line, value, hs in zip(again["line"], again[column], again["hs_id"], strict=True):
+            yield Finding(str(path), int(line), f"{column} {value} is duplicated for HS {hs}")
+    sorted_ = lines.sort_values(["hs_id", "rank"], kind="stable")
+    rises = (sorted_["hs_id"] == sorted_["hs_id"].shift()) & (sorted_["score"] > sorted_["score"].shift())
+    first = sorted_[rises].drop_duplicates("hs_id")
+    for line, rank, hs in zip(first["line"], first["rank"], first["hs_id"], strict=True):
+        yield Finding(str(path), int(line), f"rank {rank} of HS {hs} has a higher score than the rank above it")

@@ -27,18 +27,26 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from fcpair.arrays import Bools, Ints
-from fcpair.bias.answers import CONTEXTS, POLARITIES, UNREADABLE, AnsweredItems, Answers
-from fcpair.bias.bbq_rules import find_option, group_of, is_target, key_of_category, reported_category
-from fcpair.bias.items import Blank, Option, Template, Text, template_faults
+from fcpair.bias.answers import (
+    CONTEXTS,
+    POLARITIES,
+    UNREADABLE,
+    AnsweredItems,
+    Answers,
+    find_option,
+    group_of,
+    is_target,
+    key_of_category,
+    reported_category,
+)
+from fcpair.bias.items import TEXTS, Blank, Option, Template, Text, template_faults
 from fcpair.errors import Finding, InputError, list_first, reject, suggest_name, translate_read_errors
 from fcpair.files.tables.tabular import LINE, check_file, read_table
 from fcpair.lazy import pd
 from fcpair.values import parse_json
 
 OPTIONS = ("ans0", "ans1", "ans2")
-_UNKNOWN = "unknown"
-_FIELD_SEPARATOR = "\x1f"
-_GROUP_SEPARATOR = "\x1e"
+_UNKNOWN, _FIELD_SEPARATOR, _GROUP_SEPARATOR = "unknown", "\x1f", "\x1e"
 _SPELLINGS = (  # what is read as what, in this order, after spaces are single and letters small
     (r"\}", ""),
     (r"\.$", ""),
@@ -46,10 +54,7 @@ _SPELLINGS = (  # what is read as what, in this order, after spaces are single a
     (r"o'brien", "obrien"),
 )
 _FIELDS = {
-    "category": pa.string(),
-    "question_index": pa.string(),
-    "question_polarity": pa.string(),
-    "context_condition": pa.string(),
+    **{name: pa.string() for name in ("category", "question_index", "question_polarity", "context_condition")},
     "answer_info": pa.struct([(name, pa.list_(pa.string())) for name in OPTIONS]),
     "additional_metadata": pa.struct([("stereotyped_groups", pa.list_(pa.string()))]),
     **{name: pa.string() for name in OPTIONS},
@@ -71,8 +76,8 @@ def read_bbq(
     """Read answers to BBQ's questions, by the rules of BBQ's own scripts.
 
     An answer is read as an option if it is its text but for capitals, spaces, a full stop at the end and the spellings
-    that the scripts mend; else as the first option that `bbq_rules.find_option` finds in it. Anything else is
-    unreadable. The target is the first option that `bbq_rules.is_target` finds. As in the printed figures, items with
+    that the scripts mend; else as the first option that `find_option` finds in it. Anything else is
+    unreadable. The target is the first option that `is_target` finds. As in the printed figures, items with
     two targets and with none are kept: of two the first counts, and without one any group is the biased answer to a
     question that is not negative. Items about people who have names are a category of their own.
 
@@ -137,7 +142,29 @@ def _read_table(path: Path, answer: str) -> pa.Table:
                     findings.append(Finding(str(path), number, str(error)))
             reject(path, findings)
             raise
-        _check_table(path, table, answer)
+        if table[answer].null_count == len(table):
+            names = list(parse_json(next(line for _, line in _filled_lines(path))))
+            raise InputError(f"{path}: nothing has a field `{answer}`; {suggest_name(answer, names)}")
+        wrong: dict[str, Bools] = {}
+        for name in (*_FIELDS, answer):
+            column = table[name]
+            n_fields = column.type.num_fields if pa.types.is_struct(column.type) else 0
+            parts = [column, *(pc.struct_field(column, at) for at in range(n_fields))]
+            is_null = np.logical_or.reduce([part.is_null().to_numpy() for part in parts])
+            wrong[f"no `{name}`, or not what it must be"] = is_null
+        for name, values in {"question_polarity": POLARITIES, "context_condition": CONTEXTS}.items():
+            is_known = pc.is_in(table[name], pa.array(list(values)))
+            wrong[f"`{name}` is not one of {', '.join(values)}"] = ~is_known.to_numpy()
+        label = pc.fill_null(table["label"], 0).to_numpy()
+        wrong[f"`label` is not one of 0 to {len(OPTIONS) - 1}"] = (label < 0) | (label >= len(OPTIONS))
+        texts = _folded_codes(table, OPTIONS)
+        coincide = [texts[a] == texts[b] for a in range(len(OPTIONS)) for b in range(a)]
+        wrong["options coincide"] = np.logical_or.reduce(coincide)
+        wrong["expected one option that says `unknown` in `answer_info`"] = _is_unknown(table).sum(axis=1) != 1
+        if any(rows.any() for rows in wrong.values()):
+            lines = [number for number, _ in _filled_lines(path)]
+            problems = [(lines[row], what) for what, rows in wrong.items() for row in np.flatnonzero(rows)]
+            reject(path, [Finding(str(path), line, what) for line, what in sorted(problems)])
     return table
 
 
@@ -146,38 +173,8 @@ def _open(path: Path) -> gzip.GzipFile | BufferedReader:
 
 
 def _filled_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that hold something, with their numbers."""
     with _open(path) as file:
         yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
-
-
-def _check_table(path: Path, table: pa.Table, answer: str) -> None:
-    """Raise InputError for rows that lack something, or hold what means nothing."""
-    if table[answer].null_count == len(table):
-        names = list(parse_json(next(line for _, line in _filled_lines(path))))
-        raise InputError(f"{path}: nothing has a field `{answer}`; {suggest_name(answer, names)}")
-    wrong: dict[str, Bools] = {}
-    for name in (*_FIELDS, answer):
-        column = table[name]
-        n_fields = column.type.num_fields if pa.types.is_struct(column.type) else 0
-        parts = [column, *(pc.struct_field(column, at) for at in range(n_fields))]
-        wrong[f"no `{name}`, or not what it must be"] = np.logical_or.reduce(
-            [part.is_null().to_numpy() for part in parts]
-        )
-    for name, values in {"question_polarity": POLARITIES, "context_condition": CONTEXTS}.items():
-        is_known = pc.is_in(table[name], pa.array(list(values)))
-        wrong[f"`{name}` is not one of {', '.join(values)}"] = ~is_known.to_numpy()
-    label = pc.fill_null(table["label"], 0).to_numpy()
-    wrong[f"`label` is not one of 0 to {len(OPTIONS) - 1}"] = (label < 0) | (label >= len(OPTIONS))
-    texts = _folded_codes(table, OPTIONS)
-    coincide = [texts[a] == texts[b] for a in range(len(OPTIONS)) for b in range(a)]
-    wrong["options coincide"] = np.logical_or.reduce(coincide)
-    unknown = _is_unknown(table)
-    wrong["expected one option that says `unknown` in `answer_info`"] = unknown.sum(axis=1) != 1
-    if any(rows.any() for rows in wrong.values()):
-        lines = [number for number, _ in _filled_lines(path)]
-        problems = [(lines[row], what) for what, rows in wrong.items() for row in np.flatnonzero(rows)]
-        reject(path, [Finding(str(path), line, what) for line, what in sorted(problems)])
 
 
 def _folded_codes(table: pa.Table, names: Sequence[str]) -> list[Ints]:
@@ -188,7 +185,6 @@ def _folded_codes(table: pa.Table, names: Sequence[str]) -> list[Ints]:
 
 
 def _normalise_texts(texts: pa.Array) -> pa.Array:
-    """Texts in small letters, with single spaces, and spelt as BBQ's script does."""
     normalised = pc.replace_substring_regex(pc.utf8_lower(pc.fill_null(texts, "")), r"\s+", " ")
     normalised = pc.utf8_trim_whitespace(normalised)
     for spelling, read_as in _SPELLINGS:
@@ -205,7 +201,6 @@ def _encode_texts(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Ints], pa.Ar
 
 
 def _tags(table: pa.Table) -> list[pa.ChunkedArray]:
-    """Join what is said of each option into one text."""
     fields = [pc.struct_field(table["answer_info"], at) for at in range(len(OPTIONS))]
     return [pc.utf8_lower(pc.fill_null(pc.binary_join(field, _FIELD_SEPARATOR), "")) for field in fields]
 
@@ -217,7 +212,6 @@ def _is_unknown(table: pa.Table) -> Bools:
 
 
 def _chosen_options(table: pa.Table, answer: str) -> Ints:
-    """The option that each answer names, `(n,)`."""
     *options, reply_codes = _folded_codes(table, (*OPTIONS, answer))
     chosen = np.full(len(table), UNREADABLE)
     for at, texts in enumerate(options):
@@ -273,23 +267,15 @@ class _Layout(NamedTuple):
         return [*self.texts.values(), *self.options]
 
 
+_QUESTIONS = ("Question_negative_stereotype", "Question_non_negative")
 _BBQ = _Layout(
-    {
-        "ambiguous": "Ambiguous_Context",
-        "disambiguating": "Disambiguating_Context",
-        "negative": "Question_negative_stereotype",
-        "non_negative": "Question_non_negative",
-    },
+    dict(zip(TEXTS, ("Ambiguous_Context", "Disambiguating_Context", *_QUESTIONS), strict=True)),
     ("Answer_negative", "Answer_non_negative"),
     {"NAME1": "NAME1_info", "NAME2": "NAME2_info"},
 )
+_KO_TEXTS = ("Ambiguous_context", "Disambiguating_context", "Biased_question", "Counter-biased_question")
 _KOBBQ = _Layout(
-    {
-        "ambiguous": "Ambiguous_context",
-        "disambiguating": "Disambiguating_context",
-        "negative": "Biased_question",
-        "non_negative": "Counter-biased_question",
-    },
+    dict(zip(TEXTS, _KO_TEXTS, strict=True)),
     ("Biased_question_answer", "Counter-biased_question_answer"),
     {"N1": "N1_info", "N2": "N2_info"},
 )
@@ -317,13 +303,10 @@ Row = dict[str, str]
 
 
 def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
-    """Read BBQ's templates; no remarks.
-
-    Raises InputError: no such file or columns, names that are to come of BBQ's vocabulary, which is another file, and
-    all that `template_faults` finds, with line numbers.
+    """Read BBQ's templates; no remarks. Raises InputError: no such file or columns, names that are to come of BBQ's
+    vocabulary, which is another file, and all that `template_faults` finds, with line numbers.
     """
-    rows = _read_rows(path, COLUMNS)
-    if "Names" not in rows[0]:
+    if "Names" not in (rows := _read_rows(path, COLUMNS))[0]:
         raise InputError(
             f"{path}: no column `Names`; the names of these templates are in BBQ's vocabulary, so that they cannot be "
             "expanded"
@@ -332,9 +315,8 @@ def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
 
 
 def read_kobbq(path: Path) -> tuple[list[Template], list[str]]:
-    """Read KoBBQ's templates, and raise as `read_bbq_templates` does.
-
-    A place that has more forms than the slot has fillers is taken without the last ones, with a remark.
+    """Read KoBBQ's templates, and raise as `read_bbq_templates` does. Of more forms than a slot has fillers the last
+    are left out, with a remark.
     """
     rows, remarks = _read_rows(path, KOBBQ_COLUMNS), []
     templates = [_parse_kobbq(row) for row in rows]
@@ -354,7 +336,6 @@ def _read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
 
 
 def _check_templates(path: Path, templates: list[Template]) -> list[Template]:
-    """The templates; raises InputError with all that is wrong with them."""
     reject(
         path, [Finding(str(path), template.line, why) for template in templates for why in template_faults(template)]
     )
@@ -370,8 +351,7 @@ def read_stereotyped(path: Path) -> Stereotyped:
     groups_by_template: dict[tuple[str, str], list[str]] = {}
     findings = []
     for row in _read_rows(path, (*_KEY, _STEREOTYPED)):
-        key = key_of(row["Category"], row["Q_id"].strip())
-        if not key[1]:
+        if not (key := key_of(row["Category"], row["Q_id"].strip()))[1]:
             continue
         groups = _parse_groups(row)
         first_groups = groups_by_template.setdefault(key, groups)
@@ -385,7 +365,6 @@ def read_stereotyped(path: Path) -> Stereotyped:
 
 
 def _parse_groups(row: Row) -> list[str]:
-    """The groups of a list, with quotes or without."""
     return [name for one in row[_STEREOTYPED].strip().strip("[]").split(",") if (name := one.strip(" \t\r\n\"'"))]
 
 
@@ -412,16 +391,8 @@ def _parse_bbq(row: Row) -> Template:
             before = after
         return (*parts, before)
 
-    return _build_template(
-        row,
-        _BBQ,
-        parse_text,
-        row["Category"].strip(),
-        row["Q_id"],
-        fillers=fillers,
-        unknown=UNKNOWN,
-        stereotyped=tuple(_parse_groups(row)),
-    )
+    fields = {"fillers": fillers, "unknown": UNKNOWN, "stereotyped": tuple(_parse_groups(row))}
+    return _build_template(row, _BBQ, parse_text, row["Category"].strip(), row["Q_id"], **fields)
 
 
 def _parse_kobbq(row: Row) -> Template:
@@ -436,16 +407,8 @@ def _parse_kobbq(row: Row) -> Template:
             parts += [Blank(slot, _split_forms(forms)[: len(fillers.get(slot, ())) or None]), after]
         return tuple(parts)
 
-    return _build_template(
-        row,
-        _KOBBQ,
-        parse_text,
-        row["Category"],
-        row["ID"],
-        fillers=fillers,
-        unknown=("알 수 없음",),
-        stereotyped=(row["Target_group"],),
-    )
+    fields = {"fillers": fillers, "unknown": ("알 수 없음",), "stereotyped": (row["Target_group"],)}
+    return _build_template(row, _KOBBQ, parse_text, row["Category"], row["ID"], **fields)
 
 
 def _split_forms(text: str) -> tuple[str, ...]:
@@ -455,10 +418,8 @@ def _split_forms(text: str) -> tuple[str, ...]:
 def _build_template(
     row: Row, layout: _Layout, parse_text: Callable[[str], Text], category: str, number: str, **fields: Any
 ) -> Template:
-    """A template of a row, with its options and their groups."""
     fields |= {"id": f"{category.lower()}-{number}", "category": category, "version": row.get("version", "")}
-    texts = {name: parse_text(row[column]) for name, column in layout.texts.items()}
-    options = []
+    texts, options = {name: parse_text(row[column]) for name, column in layout.texts.items()}, []
     for column in layout.options:
         text = parse_text(row[column])
         slots = [part.slot for part in text if isinstance(part, Blank)]

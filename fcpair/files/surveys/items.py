@@ -58,9 +58,8 @@ def item_files(layout: str, frame: pd.DataFrame, templates: str, seed: int) -> d
 
 def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequence[str] = ()) -> Answers:
     """Read answers to items from tables as `items expand` writes them: from the column `answer` of what was said, or
-    the columns `shares` of the probabilities of the three options; a row without any has no answer.
-
-    Raises InputError: a missing column, probabilities that are no numbers, and what `answers_to_items` refuses.
+    the columns `shares` of the probabilities of the three options; a row without any has no answer. Raises InputError:
+    a missing column, probabilities that are no numbers, and what `answers_to_items` refuses.
     """
     if len(shares) not in (0, len(OPTIONS)) or bool(shares) == bool(answer):
         raise InputError(f"name the column of answers, or the {len(OPTIONS)} columns of probabilities of the options")
@@ -88,14 +87,12 @@ def read_lm_eval(paths: Sequence[Path]) -> Answers:
     Options are weighed by the likelihoods of their letters, which are made to add up to 1. Raises InputError: no such
     file, and all lines that are no such sample.
     """
-    rows: list[dict[str, Any]] = []
-    lines: list[int] = []
+    rows, lines = list[dict[str, Any]](), list[int]()
     for path in paths:
         samples = [
             (number, _parse_sample(text)) for number, text in enumerate(read_text(path).splitlines(), 1) if text.strip()
         ]
-        findings = [Finding(str(path), number, one) for number, one in samples if isinstance(one, str)]
-        reject(path, findings)
+        reject(path, [Finding(str(path), number, one) for number, one in samples if isinstance(one, str)])
         rows += [one for _, one in samples if isinstance(one, dict)]
         lines += [number for number, _ in samples]
     if not rows:

@@ -1,9 +1,8 @@
 """Templates in files: our own, TOML or a table, and the releases of BBQ and KoBBQ.
 
 A text names a slot in braces, `{A}`, or one of its forms, `{A.plural}`. The group of an option is that of its slots. In
-a table each slot has a column of its name, with `A.group` and a column for each form beside it, and what is a list is
-parted by `|`. What people or models write is a row of such a table, with each column on a line of its own: `A.group:
-night owls`.
+a table each slot has a column of its name, with `A.group` and a column for each form beside it, and lists are parted by
+`|`. What people or models write is a row of such a table, a line for each column: `A.group: night owls`.
 """
 
 from __future__ import annotations
@@ -68,8 +67,7 @@ def items_table(path: Path, seed: int) -> pd.DataFrame:
 
 def _read_own(path: Path) -> tuple[list[Template], list[str]]:
     if path.suffix != ".toml":
-        frame = read_table(path, [name for name in _REQUIRED if name != "slots"], verbatim=True)
-        if frame.empty:
+        if (frame := read_table(path, [name for name in _REQUIRED if name != "slots"], verbatim=True)).empty:
             raise InputError(f"{path}: no templates; expected a row for each")
         rows: list[dict[str, str]] = frame.to_dict("records")  # type: ignore[assignment]
         return _check_tables([(_as_toml(row), int(row[LINE])) for row in rows], str(path)), []
@@ -85,12 +83,9 @@ def _read_own(path: Path) -> tuple[list[Template], list[str]]:
 
 
 def _check_tables(tables: list[tuple[dict[str, Any], int]], place: str) -> list[Template]:
-    """The templates that tables say, each as TOML has one, with its line; raises InputError with all that is wrong."""
-    templates: list[Template] = []
-    findings: list[Finding] = []
+    templates, findings = list[Template](), list[Finding]()
     for table, line in tables:
-        problems = list(_shape_problems(table))
-        table_templates = []
+        problems, table_templates = list(_shape_problems(table)), []
         if not problems:
             swap, slots = table.get("swap", []), table["slots"]
             table_templates.append(_parse_template(table, slots, AS_WRITTEN if swap else "", line))
@@ -163,7 +158,6 @@ READERS: dict[str, Callable[[Path], tuple[list[Template], list[str]]]] = {
 
 
 def _shape_problems(table: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the problems that keep a table from being read as a template."""
     yield from (f"no `{key}`" for key in _REQUIRED if key not in table)
     yield from (f"key `{key}` is unknown; {suggest_name(key, _KEYS)}" for key in table if key not in _KEYS)
     for key in (*TEXTS, *_OPTIONS, "id", "category", "author", "statement"):
@@ -214,25 +208,15 @@ def _is_texts(value: Any) -> bool:
 
 
 def _parse_template(table: Mapping[str, Any], slots: Mapping[str, Any], version: str, line: int) -> Template:
-    texts = {name: _parse_text(table[name], slots) for name in (*TEXTS, *_OPTIONS)}
-    options = []
+    texts, options = {name: _parse_text(table[name], slots) for name in (*TEXTS, *_OPTIONS)}, []
     for name in _OPTIONS:
         groups = (slots.get(part.slot, {}).get("group", "") for part in texts[name] if isinstance(part, Blank))
         options.append(Option(texts[name], tuple(filter(None, groups))))
-    return Template(
-        id=table["id"],
-        version=version,
-        category=table["category"],
-        fillers={name: tuple(slot["fillers"]) for name, slot in slots.items()},
-        texts={name: texts[name] for name in TEXTS},
-        culprit=options[0],
-        other=options[1],
-        unknown=tuple(table["unknown"]),
-        stereotyped=tuple(table["stereotyped"]),
-        author=table.get("author", ""),
-        statement=table.get("statement", ""),
-        line=line,
-    )
+    fields: dict[str, Any] = {name: tuple(table[name]) for name in ("unknown", "stereotyped")}
+    fields |= {name: table.get(name, "") for name in ("author", "statement")}
+    fields |= {"fillers": {name: tuple(slot["fillers"]) for name, slot in slots.items()}, "line": line}
+    fields |= {"texts": {name: texts[name] for name in TEXTS}, "culprit": options[0], "other": options[1]}
+    return Template(id=table["id"], version=version, category=table["category"], **fields)
 
 
 def _parse_text(text: str, slots: Mapping[str, Any]) -> Text:

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from fcpair.errors import InputError, name_file, show_foreign
 from fcpair.unfinished import new_path, prefix_for
@@ -19,8 +18,7 @@ from fcpair.unfinished import new_path, prefix_for
 def new_folder(path: str | Path) -> Iterator[Path]:
     """A temporary folder beside `path` that becomes it when the block ends well, and goes when it does not.
 
-    Only a kill leaves it, under the name `.NAME.unfinished-...`, and the next such block removes it. Raises what
-    `check_new_folder` does.
+    A kill leaves it, until the next such block. Raises what `check_new_folder` does.
     """
     check_new_folder(path)
     place = Path(os.path.realpath(path))
@@ -62,35 +60,27 @@ def check_new_folder(path: str | Path) -> None:
         raise InputError(f"{path}: there is no folder {path.parent}; make it first")
 
 
-class replace_file:  # noqa: N801 - reads as a verb: `with replacing(path) as temporary`
+@contextmanager
+def replace_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
     """A temporary file beside `path` that takes its place when the block ends well, and goes when it does not.
 
     Who may read it is for the umask to say, or its owner alone where it is `private`.
     """
-
-    def __init__(self, path: str | Path, *, private: bool = False) -> None:
-        self.path, self._private = Path(path), private
-
-    def __enter__(self) -> Path:
-        if not self.path.parent.is_dir():
-            raise InputError(f"{self.path}: there is no folder {self.path.parent}; make it first")
-        if self.path.is_dir():
-            raise InputError(f"{self.path}: is a folder; name a file")
-        self._block = new_path(self.path.parent, prefix_for(self.path), self.path.suffix, is_folder=False)
-        self._temporary = self._block.__enter__()
-        return self._temporary
-
-    def __exit__(self, _kind: object, failed: BaseException | None, _where: object) -> None:
-        name_file(failed, self.path)
+    if not (path := Path(path)).parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}; make it first")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; name a file")
+    with new_path(path.parent, prefix_for(path), path.suffix, is_folder=False) as temporary:
         try:
-            if failed is None:
-                if not self._private:
-                    mask = os.umask(0)
-                    os.umask(mask)
-                    self._temporary.chmod(0o666 & ~mask)
-                self._temporary.replace(self.path)
-        finally:
-            self._block.__exit__(None, None, None)
+            yield temporary
+        except BaseException as error:
+            name_file(error, path)
+            raise
+        if not private:
+            mask = os.umask(0)
+            os.umask(mask)
+            temporary.chmod(0o666 & ~mask)
+        temporary.replace(path)
 
 
 def write_all(files: Mapping[Path, bytes]) -> None:
@@ -104,14 +94,6 @@ SUMS = "SHA256SUMS"
 _LINE = re.compile(r"(?P<sha256>[0-9a-f]{64})  (?P<path>[^\n]+)")
 
 
-class FolderCheck(NamedTuple):
-    """The digest of a folder that has SHA256SUMS, how many files that lists, and what is wrong, in a sentence each."""
-
-    digest: str
-    n_files: int
-    faults: tuple[str, ...]
-
-
 def write_sums(folder: Path) -> str:
     """List every file of a folder with its digest, as `sha256sum` does; returns the digest of that list."""
     content = _format_sums({path: digest_file(folder / path) for path, _ in _entries(folder)})
@@ -119,22 +101,24 @@ def write_sums(folder: Path) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def check_folder(folder: Path) -> FolderCheck:
-    """Find each byte of a folder that was changed, each file added or missing, and each link."""
+def check_folder(folder: Path) -> tuple[str, int, tuple[str, ...]]:
+    """Find each byte of a folder that was changed, each file added or missing, and each link.
+
+    Returns the digest of its SHA256SUMS, how many files that lists, and what is wrong, in a sentence each.
+    """
     faults = [f"{show_foreign(path)} is {kind}, and no file" for path, kind in _entries(folder) if kind]
     place = folder / SUMS
     if place.is_symlink() or not place.is_file():
-        return FolderCheck("", 0, (*faults, f"{SUMS} is missing, which lists the files"))
+        return "", 0, (*faults, f"{SUMS} is missing, which lists the files")
     content = place.read_bytes()
-    listed = read_sums(content)
-    if _format_sums(listed) != content:
+    if _format_sums(listed := read_sums(content)) != content:
         faults.append(f"{SUMS} was changed: it is not as fcpair writes it")
     there = {path for path, kind in _entries(folder) if not kind} - {SUMS}
     faults += [f"{show_foreign(path)} is missing" for path in sorted(set(listed) - there)]
     faults += [f"{show_foreign(path)} is not listed in {SUMS}" for path in sorted(there - set(listed))]
     shared = sorted(there & set(listed))
     faults += [f"{show_foreign(path)} was changed" for path in shared if digest_file(folder / path) != listed[path]]
-    return FolderCheck(hashlib.sha256(content).hexdigest(), len(listed), tuple(faults))
+    return hashlib.sha256(content).hexdigest(), len(listed), tuple(faults)
 
 
 def read_sums(content: bytes) -> dict[str, str]:
@@ -154,7 +138,6 @@ def _format_sums(digests: dict[str, str]) -> bytes:
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, str]]:
-    """Everything in a folder by its path there, and what it is where it is no plain file."""
     folders = [folder]
     while folders:  # not os.walk, which calls itself for each level of a tree
         for path in folders.pop().iterdir():

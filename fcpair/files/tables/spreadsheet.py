@@ -1,10 +1,9 @@
 """Reading the sheets of a workbook, .xlsx or .ods, as the spreadsheet shows them; what is too large is refused.
 
-openpyxl reads .xlsx; .ods is read here, since no library keeps what a cell says. python-calamine 0.9.1 reads both, and
-.xlsb, far faster, but says nothing of an error (`#N/A` and a formula without a value are empty cells, an error typed as
-a number is 0), shows `007` and 1890123456789012481 as floats, drops the line breaks and tabs of a text in .ods, cuts
-repeated rows off where a sheet ends, and ends the whole process where a cell asks for more memory than there is.
-odfpy builds the document in memory before anything can be refused.
+openpyxl reads .xlsx; .ods is read here, since no library keeps what a cell says. python-calamine 0.9.1 reads both, but
+takes errors and formulas without a value for empty cells, shows `007` and 1890123456789012481 as floats, drops line
+breaks and tabs in .ods, and ends the process where a cell asks for more memory than there is. odfpy builds the document
+in memory before anything can be refused.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from xml.parsers import expat
 from zipfile import ZipFile
 
 from fcpair.errors import Finding, InputError, reject, suggest_name, warn_of_table
-from fcpair.files.tables.delimited import RawTable
+from fcpair.files.tables.text_files import RawTable
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.values import as_text, is_blank
 
@@ -67,11 +66,9 @@ class WorkbookSize:
             self._refuse(sheet, row, f"a cell of more than {LONGEST_CELL:,} characters")
 
     def _refuse(self, sheet: str, row: int | None, what: str) -> None:
-        raise InputError(
-            f"{self.path}: too large to be read as a spreadsheet; delete what is not part of the table, or save it "
-            "as CSV",
-            [Finding(f"{self.path}, sheet `{sheet}`", row, what)],
-        )
+        hint = "delete what is not part of the table, or save it as CSV"
+        finding = Finding(f"{self.path}, sheet `{sheet}`", row, what)
+        raise InputError(f"{self.path}: too large to be read as a spreadsheet; {hint}", [finding])
 
 
 @dataclass
@@ -87,14 +84,8 @@ _BLOCK_BYTES = 1 << 16  # bytes
 _SPACE = "urn:oasis:names:tc:opendocument:xmlns:"
 _OFFICE, _TABLE, _TEXT = f"{_SPACE}office:1.0 ", f"{_SPACE}table:1.0 ", f"{_SPACE}text:1.0 "
 _CALC = "urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0 "
-_CELL_KINDS = {
-    "float": "numbers",
-    "percentage": "numbers",
-    "currency": "numbers",
-    "boolean": "TRUE or FALSE",
-    "date": "dates",
-    "time": "times",
-}
+_NUMBERS = dict.fromkeys(("float", "percentage", "currency"), "numbers")
+_CELL_KINDS = {**_NUMBERS, "boolean": "TRUE or FALSE", "date": "dates", "time": "times"}
 _INTEGER = re.compile(r"-?\d+")
 _ERROR = re.compile(r"#(N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|Err:\d+")
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
@@ -130,12 +121,9 @@ class _Reader:
         self._parser.CharacterDataHandler = self._characters
         self._parser.EntityDeclHandler = self._refuse_entity
         self.feed = self._parser.Parse
-        self._sheet, self._at, self._aside = "", 0, 0
-        self._length, self._paragraphs = 0, 0
+        self._sheet, self._at, self._aside, self._length, self._paragraphs, self._in_row = "", 0, 0, 0, 0, False
         self._cell: dict[str, str] | None = None
-        self._row: list[str] = []
-        self._parts: list[str] = []
-        self._in_row = False
+        self._row, self._parts = list[str](), list[str]()
 
     def _refuse_entity(self, *_declared: Any) -> NoReturn:
         raise ValueError("it declares entities")
@@ -178,8 +166,7 @@ class _Reader:
             attributes, self._cell = self._cell, None
             is_covered = name == _CELLS[1] and f"{_OFFICE}value" not in attributes
             times = _read_count(attributes, f"{_TABLE}number-columns-repeated")
-            text = "" if is_covered else self._cell_text(attributes, "".join(self._parts), times)
-            if text:
+            if text := "" if is_covered else self._cell_text(attributes, "".join(self._parts), times):
                 self.extent.check_width(self._sheet, self._at + 1, len(self._row) + self._empty + times)
                 self._row += [""] * self._empty + [text] * times
             self._empty = 0 if text else self._empty + times
@@ -193,7 +180,6 @@ class _Reader:
             self._at, self._in_row = self._at + self._times, False
 
     def _cell_text(self, attributes: dict[str, str], shown: str, times: int) -> str:
-        """A cell as text: numbers and dates by their values, anything else as it is shown."""
         kind, has_formula = attributes.get(f"{_OFFICE}value-type", ""), f"{_TABLE}formula" in attributes
         is_error = attributes.get(f"{_CALC}value-type") == "error" or (has_formula and _ERROR.fullmatch(shown))
         if is_error or (has_formula and not kind):
@@ -210,25 +196,19 @@ class _Reader:
         if kind in ("boolean", "time"):
             shown_or_value = attributes.get(f"{_OFFICE}{kind}-value", shown)
             return shown_or_value.upper() if kind == "boolean" else _format_time(shown_or_value) or shown
-        return self._number_text(value, shown)
-
-    def _number_text(self, value: str, shown: str) -> str:
-        if _INTEGER.fullmatch(value):
-            return shown if shown.isdecimal() and shown.lstrip("0") == value.lstrip("0") else value
+        is_shown = shown.isdecimal() and shown.lstrip("0") == value.lstrip("0")
         try:
-            return as_text(float(value))
+            return (shown if is_shown else value) if _INTEGER.fullmatch(value) else as_text(float(value))
         except ValueError:
             return self._leave_unread(TOO_LARGE)
 
     def _leave_unread(self, why: str) -> str:
-        """Note why a cell cannot be read."""
         self.sheets[self._sheet].unread.append((self._at + 1, len(self._row) + self._empty + 1, why))
         return ""
 
 
 def _format_time(text: str) -> str:
-    match = _TIME.fullmatch(text)
-    if not match:
+    if not (match := _TIME.fullmatch(text)):
         return ""
     hours, minutes, seconds, parts = match.groups()
     fraction = f".{parts}".rstrip("0") if parts else ""
@@ -269,8 +249,7 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
         raise InputError.say(
             "%(file)s: not a %(kind)s file that can be read (%(why)s)", file=str(path), kind=kind, why=why
         ) from None
-    sheets = {name: sheet for name, sheet in all_sheets.items() if sheet.rows}
-    if not sheets:
+    if not (sheets := {name: sheet for name, sheet in all_sheets.items() if sheet.rows}):
         raise InputError.say(
             "%(file)s: the file is empty; expected a row of column names and one row below it for each row",
             file=str(path),
@@ -287,28 +266,21 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
     others = ", ".join(f"`{other}`" for other in sheets if other not in (name, GUIDELINES))
     if others and sheet_name is None:
         warn_of_table(f"{path}: sheet `{name}` was read, and not {others}; --sheet-name chooses another")
-    return _as_raw_table(f"{path}, sheet `{name}`", sheets[name])
-
-
-def _as_raw_table(place: str, sheet: Sheet) -> RawTable:
     from openpyxl.utils import get_column_letter
 
+    place, sheet = f"{path}, sheet `{name}`", sheets[name]
     unread = [(row, f"cell {get_column_letter(at)}{row} {why}", why) for row, at, why in sheet.unread]
     reject(place, [Finding(place, *problem) for problem in unread])
     if sheet.not_text.keys() - {WHOLE_NUMBERS}:  # which are read as they are shown, and stand in sheets of ours
         kinds = ", ".join(f"{what}: {n:,}" for what, n in sheet.not_text.most_common())
-        n = sheet.not_text.total()
-        warn_of_table(
-            f"{place}: {n:,} cell{'s are' if n > 1 else ' is'} no text ({kinds}); read as they are shown, as "
-            "far as that is known"
-        )
+        n, read_so = sheet.not_text.total(), "read as they are shown, as far as that is known"
+        warn_of_table(f"{place}: {n:,} cell{'s are' if n > 1 else ' is'} no text ({kinds}); {read_so}")
     header = sheet.rows[0][1]
     filled = [row if len(row) >= len(header) else row + [""] * (len(header) - len(row)) for _, row in sheet.rows[1:]]
     return RawTable(place, header, filled, [at for at, _ in sheet.rows[1:]])
 
 
 def _read_excel(path: Path) -> dict[str, Sheet]:
-    """The sheets of an .xlsx by their names, cells as text."""
     from openpyxl import load_workbook
 
     extent = WorkbookSize(path)
@@ -343,8 +315,7 @@ def _read_excel(path: Path) -> dict[str, Sheet]:
 
 
 def _cell_text(cell: Any, formula: tuple[Any, ...], sheet: Sheet) -> str:
-    value = cell.value
-    if value is None:
+    if (value := cell.value) is None:
         if formula and formula[0].data_type == "f" and cell.data_type != "str":  # which is an empty text
             sheet.unread.append((cell.row, cell.column, NO_VALUE))
         return ""

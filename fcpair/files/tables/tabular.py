@@ -1,8 +1,7 @@
 """Tables in files: CSV, JSONL and Parquet in and out, spreadsheets in, with line numbers on the way in.
 
-A cell that a spreadsheet would run as a formula is written behind an apostrophe in CSV, and the apostrophe is taken
-off again when such a file, or a spreadsheet made of it, is read back. The marking is reversible: a text that begins
-with apostrophes and then a formula sign gets one more.
+A cell that a spreadsheet would run as a formula is written behind an apostrophe in CSV, which is taken off when such a
+file, or a spreadsheet made of it, is read. A text that begins with apostrophes and then a formula sign gets one more.
 """
 
 from __future__ import annotations
@@ -21,10 +20,17 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar, Union
 
 from fcpair.errors import Finding, InputError, reject, translate_read_errors
-from fcpair.files.tables.delimited import RawTable, check_texts, check_width, decode, leave_out_nameless, parse_csv
 from fcpair.files.tables.folders import replace_file
-from fcpair.files.tables.json_lines import read_jsonl
 from fcpair.files.tables.spreadsheet import read_workbook
+from fcpair.files.tables.text_files import (
+    RawTable,
+    check_texts,
+    check_width,
+    decode,
+    leave_out_nameless,
+    parse_csv,
+    read_jsonl,
+)
 from fcpair.lazy import pd
 from fcpair.param_values import InMemory, read_path
 from fcpair.params import format_of
@@ -67,40 +73,32 @@ def read_table(
     """Read a CSV, JSONL, Parquet, Excel or OpenDocument file, or what is in memory as if it stood in one, as text.
 
     A column is found whatever its name's capitals are and however words are parted in it. Columns without a name, such
-    as a frame's index, are left out, with a warning if they hold anything; but cells beyond the last name are an
-    error. A cell that nobody can see anything in is empty, and empty rows at the end are ignored.
+    as a frame's index, are left out, with a warning if they hold anything; cells beyond the last name are an error. A
+    cell in which nobody can see anything is empty; empty rows at the end are ignored, unless `keep_empty`.
 
-    Args:
-        path: the file, or a frame or a list.
-        columns: the columns that must be there.
-        optional: columns that may be there.
-        blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
-        kind: what the file is, a key of `READERS`; without it the suffix says so (`kind_of`).
-        sheet_name: the sheet of a workbook; without it `choose_sheet` or the columns say so.
-        verbatim: leave the cells as they are, for files that fcpair did not write.
-        keep_empty: keep empty rows at the end, which say something.
-        headings: other names that columns may have, with what they are called here.
+    The `columns` must be there, `optional` ones may be; `blank` ones are filled in by hand, so that a row of a CSV may
+    end before them, as Excel lets rows end. `kind` is a key of `READERS`, else the suffix says so; `sheet_name` is that
+    of a workbook, else `choose_sheet` or the columns say so. With `verbatim` cells stay as they are, as in files that
+    fcpair did not write. `headings` are other names that columns may have, with what they are called here.
 
     Returns a frame of strings, empty where there is nothing, and the column `line`, from 1; of a spreadsheet and a
     frame it is the number of the row. `place_of` tells what findings call the file. Raises InputError: no file, not
     UTF-8, no rows, a row of another width, a missing column, a column named `line`.
     """
-    path = read_path("path", path)
-    if isinstance(path, InMemory):
+    if isinstance((path := read_path("path", path)), InMemory):
         if sheet_name:
             raise InputError(f"a frame has no sheet `{sheet_name}`; omit its name")
         raw, kind = _read_frame(pd.DataFrame(path.rows)), FRAME
     else:
         check_file(path)
-        kind = kind or kind_of(path)
+        kind = kind or f".{format_of(path)}"
         with choose_sheet(sheet_name or _SHEET.get()), translate_read_errors(path):
             if _SHEET.get() and kind not in WORKBOOKS:
                 raise InputError(f"{path}: is no workbook, and has no sheet `{_SHEET.get()}`; omit --sheet-name")
             raw = READERS[kind](path, columns)
     check_width(raw.place, len(raw.header))
     check_texts(raw)
-    is_guarded = not verbatim and kind not in (".jsonl", ".parquet", FRAME)
-    if is_guarded:
+    if is_guarded := not verbatim and kind not in (".jsonl", ".parquet", FRAME):
         raw = replace(raw, header=[unguard(name) for name in raw.header])
     raw = leave_out_nameless(raw, {fold_name(name) for name in (*columns, *optional, *blank)})
     header = _match_names(raw, (*columns, *optional, *blank), headings)
@@ -118,11 +116,6 @@ def read_table(
             frame[name] = [visible_text(unguard(cell)) for cell in frame[name]]
     frame[LINE] = lines
     return with_place(frame, raw.place)
-
-
-def kind_of(path: Path) -> str:
-    """The key of `READERS` for a file by its suffix; any unknown suffix means CSV."""
-    return f".{format_of(path)}"
 
 
 @contextmanager
@@ -158,8 +151,7 @@ def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str
         header.pop()
     own_names = set(map(fold_name, header))
     called = {fold_name(heading): name for heading, name in headings.items() if fold_name(name) not in own_names}
-    header = [called.get(fold_name(name), name) for name in header]
-    findings = []
+    header, findings = [called.get(fold_name(name), name) for name in header], []
     for name in dict.fromkeys(names):
         matching = [at for at, one in enumerate(header) if fold_name(one) == fold_name(name)]
         if len(matching) > 1 and len({header[at] for at in matching}) > 1:
@@ -175,19 +167,16 @@ def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str
 def _pad_rows(
     raw: RawTable, header: list[str], blank: Sequence[str], *, keep_empty: bool
 ) -> tuple[list[list[str]], list[int]]:
-    """The rows, all as wide as the header, and their lines, without empty ones at the end; raises for other widths."""
-    least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
-    n = len(raw.rows)
-    if not keep_empty:
-        n = max((at for at, row in enumerate(raw.rows, 1) if not is_blank("".join(row))), default=0)
-    rows, lines = [], raw.lines[:n]
-    findings = []
-    for row, line in zip(raw.rows[:n], lines, strict=True):
-        if not is_blank("".join(row[len(header) :])) or least > len(row):
-            findings.append(Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}"))
-        rows.append([*map(visible_text, row[: len(header)])] + [""] * (len(header) - len(row)))
+    least, width = max((at for at, name in enumerate(header, 1) if name not in blank), default=1), len(header)
+    n = max((at for at, row in enumerate(raw.rows, 1) if keep_empty or not is_blank("".join(row))), default=0)
+    findings = [
+        Finding(raw.place, line, f"{len(row)} cells; expected {width}")
+        for row, line in zip(raw.rows[:n], raw.lines, strict=False)
+        if not is_blank("".join(row[width:])) or least > len(row)
+    ]
     reject(raw.place, findings)
-    return rows, lines
+    rows = [[*map(visible_text, row[:width])] + [""] * (width - len(row)) for row in raw.rows[:n]]
+    return rows, raw.lines[:n]
 
 
 def read_cells(
@@ -199,8 +188,7 @@ def read_cells(
     otherwise: T,
 ) -> list[T]:
     """Read each cell by `read`; where that raises ValueError, a finding for the line, and `otherwise` instead."""
-    rows = list(zip(cells, lines, strict=True))
-    values: dict[str, T] = {}
+    rows, values = list(zip(cells, lines, strict=True)), dict[str, T]()
     problems: dict[str, str] = {}
     for cell in dict.fromkeys(cell for cell, _ in rows):
         try:
@@ -241,14 +229,10 @@ def read_text(path: Path) -> str:
 def require_columns(place: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
     """Raise InputError when `header` lacks one of `columns`; says what is there."""
     header = [name for name in header if name != LINE]
-    missing = [name for name in columns if name not in header]
-    if not missing:
-        return
-    quoted = ", ".join(f"`{name}`" for name in missing)
-    raise InputError(
-        f"{place}: missing column{'s' * (len(missing) > 1)} {quoted}; found {', '.join(header) or 'none'}",
-        [Finding(str(place), 1, f"no column {quoted}")],
-    )
+    if missing := [f"`{name}`" for name in columns if name not in header]:
+        quoted, found_names = ", ".join(missing), ", ".join(header) or "none"
+        message = f"{place}: missing column{'s' * (len(missing) > 1)} {quoted}; found {found_names}"
+        raise InputError(message, [Finding(str(place), 1, f"no column {quoted}")])
 
 
 def _read_parquet(path: Path) -> RawTable:
@@ -282,24 +266,24 @@ def _read_frame(frame: pd.DataFrame) -> RawTable:
 
 
 def _text_table(place: str, names: list[str], columns: Iterable[Iterable[Any]]) -> RawTable:
-    """The table of these columns with their cells as text; raises InputError for those that are none, by their rows."""
     findings: list[Finding] = []
-    text_columns = []
-    for name, values in zip(names, columns, strict=True):
-        cells = []
-        for number, value in enumerate(values, 1):
-            try:
-                cells.append(as_text(value))
-            except ValueError as error:
-                findings.append(Finding(place, number, f"column `{name}` {error}"))
-        text_columns.append(cells)
+
+    def read(name: str, number: int, value: Any) -> str:
+        try:
+            return as_text(value)
+        except ValueError as error:
+            findings.append(Finding(place, number, f"column `{name}` {error}"))
+            return ""
+
+    named = zip(names, columns, strict=True)
+    text_columns = [[read(name, number, value) for number, value in enumerate(of, 1)] for name, of in named]
     reject(place, findings)
     rows = list(map(list, zip(*text_columns, strict=True)))
     return RawTable(place, names, rows, list(range(1, len(rows) + 1)))
 
 
 READERS: dict[str, Callable[[Path, Sequence[str]], RawTable]] = {
-    ".csv": lambda path, _: parse_csv(decode(path), str(path)),
+    ".csv": lambda path, _: parse_csv(decode(path.read_bytes(), str(path)), str(path)),
     ".jsonl": lambda path, _: read_jsonl(path),
     ".parquet": lambda path, _: _read_parquet(path),
     ".xlsx": lambda path, columns: read_workbook(path, ".xlsx", columns, _SHEET.get()),

@@ -4,9 +4,3 @@ The same figure gives the same bytes (`save`), in the sizes and kinds of files t
 with intervals, whatever they are; `plots` says what is drawn of a survey, of bias scores and of groups,
 `evaluation_figures` of an evaluation.
 """
-
-from fcpair.report.figures.colours import PAPER, Inks
-from fcpair.report.figures.forest import Forest, Mark
-from fcpair.report.figures.save import PaperStyle, render_for_paper
-
-__all__ = ["PAPER", "Forest", "Inks", "Mark", "PaperStyle", "render_for_paper"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +10,6 @@ from numpy.typing import NDArray
 Pixels = NDArray[np.uint8]
 
 Colour = tuple[int, int, int]
-
-TIER_COLOURS: Mapping[str, Colour] = {
-    "diamond": (185, 242, 255),
-    "gold": (255, 215, 0),
-    "silver": (192, 192, 192),
-    "bronze": (205, 127, 50),
-}
-"""The colours that the tiers are called by, for marks beside their names on pages: never without the name."""
 
 
 @dataclass(frozen=True)
@@ -135,10 +126,7 @@ def paint_tile(look: str, px: int, theme: Theme) -> Pixels:
         "cross": (x == y) | (x + y == px - 1),
         "dot": (abs(x - (px - 1) / 2) <= px / 8) & (abs(y - (px - 1) / 2) <= px / 8),
     }
-    pixels = np.empty((px, px, 3), np.uint8)
-    pixels[:] = ground
-    pixels[masks[pattern]] = mark
-    return pixels
+    return np.where(masks[pattern][..., None], np.array(mark, np.uint8), np.array(ground, np.uint8))
 
 
 def paint_classes(index: NDArray[np.int8], looks: tuple[str, ...], px: int, theme: Theme) -> Pixels:

@@ -76,7 +76,6 @@ def significance_cautions(outcome: Outcome) -> Iterator[str]:
 
 
 def _format_tier_counts(tiers: Sequence[TierFacts], count: str) -> str:
-    """A count of each tier that has any."""
     counts = {tier.tier: getattr(tier, count) for tier in tiers}
     return ", ".join(f"{tier.capitalize()}\u00a0{n:,}" for tier, n in counts.items() if n)
 
@@ -115,6 +114,9 @@ OWN_LOOKS = ((0.2, "....."), (0.55, "-----"), (0.85, "+++++"), (0.3, "ooooo"))
 
 def draw_chart(outcome: Outcome, measure: str, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN) -> Figure:
     """The picture of a measure; to be drawn and saved in the settings that `fcpair.report.figures.save` makes."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     scores = drop_random_draws([score for score in outcome.scores if score.measure == measure])
     score_by_key = {(score.system, score.tier): score for score in scores}
     rows = [
@@ -122,7 +124,20 @@ def draw_chart(outcome: Outcome, measure: str, inks: Inks = PAPER, sheet: Sheet 
     ]
     bands = layout.place_rows(rows, sheet, GAP / 2, SLOT, GAP)
     notes = layout.note_lines([*(fine_print(outcome, scores) if sheet.has_caption else warnings(outcome))], sheet)
-    tiers, meanings = (layout.wrap_legend(marks, sheet) for marks in _legend_marks(outcome, scores, inks))
+    tier_marks: dict[str, Artist] = {}  # of each tier what it rests on, with a sample of how it looks
+    for tier, look in zip(outcome.tiers, _tier_looks(outcome), strict=True):
+        n = next(score.n for score in scores if score.tier == tier.tier)
+        hs = f"{n:,} HS" if n == tier.hs else f"{n:,} of {tier.hs:,} HS"
+        label = f"{tier.tier.capitalize()}: {hs}, {tier.judged:,} of {tier.cells:,} pairs judged"
+        tier_marks[label] = Patch(**{**_fill(look), "linewidth": 0.4})
+    marks: dict[str, Artist] = {}
+    if any(score.low is not None for score in scores):
+        marks[f"95 % interval ({outcome.interval})"] = Line2D([], [], **layout.whisker_style(inks.ink))
+    if any(score.lowest is not None for score in scores):
+        marks["lowest to highest that missing labels allow"] = Patch(**_band_fill(inks))
+    if any(score.expected for score in scores):
+        marks["exact expectation of a random order"] = Line2D([], [], **_diamond(inks))
+    tiers, meanings = (layout.wrap_legend(entries, sheet) for entries in (tier_marks, marks))
     is_stacked = sheet.legend_columns == 1
     beside = Legend(meanings, below=layout.n_lines(tiers)) if is_stacked else Legend(meanings, sheet.width * 0.55)
     bars = bands[-1].top + bands[-1].height + GAP / 2
@@ -144,7 +159,6 @@ def _tier_looks(outcome: Outcome) -> list[tuple[float, str]]:
 
 
 def _draw_slot(canvas: Canvas, top: float, score: Score, look: tuple[float, str]) -> None:
-    """Draw a score, or the exact expectation where the system ranks at random."""
     from matplotlib.patches import Rectangle
 
     middle, axes, inks = top + BAR / 2, canvas.axes, canvas.inks
@@ -183,24 +197,3 @@ def _band_fill(inks: Inks) -> dict[str, Any]:
 def _diamond(inks: Inks) -> dict[str, Any]:
     colours = {"markerfacecolor": inks.page, "markeredgecolor": inks.ink}
     return {"marker": "D", "markersize": 5, **colours, "linestyle": "", "zorder": 4}
-
-
-def _legend_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> tuple[dict[str, Artist], dict[str, Artist]]:
-    """Legend entries: of each tier what it rests on, with a sample of how it looks, and of each mark what it means."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    tiers: dict[str, Artist] = {}
-    for tier, look in zip(outcome.tiers, _tier_looks(outcome), strict=True):
-        n = next(score.n for score in scores if score.tier == tier.tier)
-        hs = f"{n:,} HS" if n == tier.hs else f"{n:,} of {tier.hs:,} HS"
-        label = f"{tier.tier.capitalize()}: {hs}, {tier.judged:,} of {tier.cells:,} pairs judged"
-        tiers[label] = Patch(**{**_fill(look), "linewidth": 0.4})
-    marks: dict[str, Artist] = {}
-    if any(score.low is not None for score in scores):
-        marks[f"95 % interval ({outcome.interval})"] = Line2D([], [], **layout.whisker_style(inks.ink))
-    if any(score.lowest is not None for score in scores):
-        marks["lowest to highest that missing labels allow"] = Patch(**_band_fill(inks))
-    if any(score.expected for score in scores):
-        marks["exact expectation of a random order"] = Line2D([], [], **_diamond(inks))
-    return tiers, marks

@@ -1,19 +1,26 @@
 """Figures with their intervals, one row for each thing and one mark for each series: what is known as a forest plot.
 
-Series differ in shape and in lightness, so that the picture can be read in grey and by the colour-blind.
+Series differ in shape and in lightness, so that the picture can be read in grey and by the colour-blind. On pages they
+are rows of HTML, so that long names wrap and run their own way, with marks in SVG in the colour of the text around.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER, Inks
 from fcpair.report.figures.layout import MARGIN, Legend, Sheet, make_printable
+from fcpair.sentences import Written, say
 
 if TYPE_CHECKING:
+    from jinja2 import Environment, Template
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
@@ -66,11 +73,6 @@ class Forest:
         """Sentences that stand in the picture, wherever the others are."""
         return (f"{self.simulated}.",) if self.simulated else ()
 
-    @property
-    def all_notes(self) -> tuple[str, ...]:
-        """All sentences on what the figure rests on."""
-        return (*self.warnings, *self.notes)
-
     def draw(self, sheet: Sheet) -> Figure:
         """The figure itself, as papers and notebooks take it."""
         return draw_forest(self, sheet=sheet)
@@ -79,21 +81,28 @@ class Forest:
     def description(self) -> str:
         """Description of the figure in words."""
         of = ", ".join(make_printable(name) for name in filter(None, self.series))
-        return " ".join(
-            [f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {self.n_rows:,} rows.", *self.all_notes]
-        )
+        shown = f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {self.n_rows:,} rows."
+        return " ".join([shown, *self.warnings, *self.notes])
 
 
 def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN) -> Figure:
     """The figure itself, to be drawn in the settings that `fcpair.report.figures.save` makes."""
+    from matplotlib.lines import Line2D
+
     marks_by_row: dict[str, list[Mark]] = {}
     for mark in forest.marks:
         marks_by_row.setdefault(mark.row, []).append(mark)
     bands = layout.place_rows(marks_by_row.items(), sheet, GAP, SLOT, GAP)
     rows = bands[-1].top + bands[-1].height + GAP
-    sentences = forest.all_notes if sheet.has_caption else forest.warnings
+    sentences = (*forest.warnings, *forest.notes) if sheet.has_caption else forest.warnings
     notes = layout.note_lines([make_printable(sentence) for sentence in sentences], sheet)
-    marks = layout.wrap_legend(_legend(forest, inks), sheet)
+    entries: dict[str, Artist] = {  # what each mark means, for those that the figure has
+        make_printable(name): Line2D([], [], **_mark_style(at, inks))
+        for at, name in enumerate(filter(None, forest.series))
+    }
+    if any(mark.low is not None for mark in forest.marks):
+        entries["95 % interval"] = Line2D([], [], **layout.whisker_style(inks.ink))
+    marks = layout.wrap_legend(entries, sheet)
     names, length, n = list(marks), math.ceil(len(marks) / sheet.legend_columns), sheet.legend_columns
     columns = ([(name, marks[name]) for name in names[at * length : (at + 1) * length]] for at in range(n))
     legends = [Legend(dict(column), at * sheet.width / n or MARGIN) for at, column in enumerate(columns) if column]
@@ -132,26 +141,78 @@ def axis_range(forest: Forest) -> tuple[float, float]:
 def _mark_style(at: int, inks: Inks) -> dict[str, Any]:
     from matplotlib import colormaps
 
-    return {
-        "marker": SHAPES[at % len(SHAPES)],
-        "markersize": 6,
-        "markerfacecolor": colormaps["cividis"](TONES[at % len(TONES)]),
-        "markeredgecolor": inks.ink,
-        "markeredgewidth": 0.8,
-        "linestyle": "",
-        "zorder": 4,
-        "clip_on": False,
-    }
+    face = {"markerfacecolor": colormaps["cividis"](TONES[at % len(TONES)]), "markeredgecolor": inks.ink}
+    style = {"marker": SHAPES[at % len(SHAPES)], "markersize": 6, "markeredgewidth": 0.8, "linestyle": ""}
+    return {**style, **face, "zorder": 4, "clip_on": False}
 
 
-def _legend(forest: Forest, inks: Inks) -> dict[str, Artist]:
-    """Legend entries: what each mark means, for those that the figure has."""
-    from matplotlib.lines import Line2D
+SLOT_PX = 20  # of one mark
+MOST_TICKS = 6
+SVG_SHAPES = (  # around the origin: circle, square, diamond, triangles, plus and cross, as in papers' figures
+    "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
+    "M-4.5-4.5h9v9h-9z",
+    "M0-6l6 6-6 6-6-6z",
+    "M0-6l5.5 10h-11z",
+    "M0 6l5.5-10h-11z",
+    "M-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
+    "M-6-3l3-3 3 3 3-3 3 3-3 3 3 3-3 3-3-3-3 3-3-3 3-3z",
+)
+SVG_TONES = (100, 55, 25, 0)  # shares of the text's colour, in percent
 
-    series = [name for name in forest.series if name]
-    marks: dict[str, Artist] = {
-        make_printable(name): Line2D([], [], **_mark_style(at, inks)) for at, name in enumerate(series)
-    }
+TABLE_BELOW = "The table below has the numbers."
+INTERVAL, UNDEFINED = say("%(percent)s interval", percent=Written("95 %")), say("undefined")
+
+
+def as_in_english(written: str) -> str:
+    """Words or a figure as they are."""
+    return written
+
+
+@dataclass(frozen=True)
+class ForestWords:
+    """The words of a figure on a page: `say` words, `figure` a value; `label` describes it."""
+
+    label: str
+    say: Callable[[str], str] = as_in_english
+    figure: Callable[[str], str] = as_in_english
+
+
+def forest_markup(forest: Forest, words: ForestWords | None = None) -> Markup:
+    """The figure as a part of a page, described in words (`words`, else in English) to those who do not see it; its
+    table is for the page.
+    """
+    low, high = axis_range(forest)
+    rows: dict[str, list[Mark]] = {}
+    for mark in forest.marks:
+        rows.setdefault(mark.row, []).append(mark)
+    words = words or ForestWords(f"{forest.description} {TABLE_BELOW}")
+    keys: list[tuple[int | None, str]] = [(at, make_printable(name)) for at, name in enumerate(forest.series) if name]
     if any(mark.low is not None for mark in forest.marks):
-        marks["95 % interval"] = Line2D([], [], **layout.whisker_style(inks.ink))
-    return marks
+        keys.append((None, words.say(INTERVAL)))
+
+    def place(value: float) -> float:  # what lies outside is at the end
+        return round(100 * min(max((value - low) / (high - low), 0), 1), 2)
+
+    # round values on the axis, from two to MOST_TICKS
+    rough = (high - low) / (MOST_TICKS - 1)
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= rough)
+    ticks = [at * step for at in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    values = {"forest": forest, "words": words, "rows": rows, "keys": keys, "ticks": ticks, "place": place}
+    return Markup(_template().render(values))
+
+
+@cache
+def _template() -> Template:
+    environment = page_templates()
+    environment.filters["printable"] = make_printable
+    environment.globals |= {"SHAPES": SVG_SHAPES, "TONES": SVG_TONES, "SLOT_PX": SLOT_PX, "UNDEFINED": UNDEFINED}
+    return environment.get_template("forest.html.j2")
+
+
+def page_templates() -> Environment:
+    """The templates of pages that stand alone; every text in them is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("fcpair.report", ".")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

@@ -117,7 +117,6 @@ def cell_pixels(shape: tuple[int, ...]) -> int:
 
 
 def _figure_size(shape: tuple[int, ...], *, wide_right: bool) -> tuple[int, int]:
-    """Width and height of a map of this shape with what is drawn around it."""
     return shape[1] + LEFT + RIGHT + COLOUR_BAR * wide_right, shape[0] + BELOW + ABOVE
 
 
@@ -247,7 +246,7 @@ def _build_class_map(index: NDArray[np.int8], meanings: list[tuple[str, str]], g
         index[grid.place == place] = at
     meanings += [(meaning, look) for meaning, look, _ in outside]
     counts = [int(np.count_nonzero(index == at)) for at in range(len(meanings))]
-    counts[-1] += grid.n_unlisted
+    counts[-1] += grid.shape[0] * grid.shape[1] - grid.place.size  # those that are not listed
     return ClassMap(index, tuple(CellClass(*name, n) for name, n in zip(meanings, counts, strict=True)))
 
 

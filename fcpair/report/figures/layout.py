@@ -142,20 +142,11 @@ def make_canvas(
         at = (MARGIN + LINE * below) / height
         figure.text(MARGIN / sheet.width, at, line, fontsize=sheet.print_size, color=inks.ink)
     for legend in legends:
-        box = figure.legend(
-            list(legend.marks.values()),
-            list(legend.marks),
-            loc="upper left",
-            bbox_to_anchor=(legend.left / sheet.width, 1 - (sheet.top + LEGEND_LINE * legend.below) / height),
-            fontsize=sheet.size,
-            labelcolor=inks.ink,
-            frameon=False,
-            borderpad=0,
-            borderaxespad=0,
-            labelspacing=0.55,
-            handlelength=2.6,
-            handleheight=1.1,
-        )
+        corner = (legend.left / sheet.width, 1 - (sheet.top + LEGEND_LINE * legend.below) / height)
+        place_style: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": corner, "frameon": False, "borderpad": 0}
+        place_style |= {"borderaxespad": 0, "labelspacing": 0.55, "handlelength": 2.6, "handleheight": 1.1}
+        words: dict[str, Any] = {"fontsize": sheet.size, "labelcolor": inks.ink}
+        box = figure.legend(list(legend.marks.values()), list(legend.marks), **place_style, **words)
         box.set_in_layout(False)
     return Canvas(sheet, figure, axes, inks)
 
@@ -214,15 +205,8 @@ def write_undefined(canvas: Canvas, at: float, middle: float) -> None:
 
 def whisker_style(colour: str, wider: float = 0) -> dict[str, Any]:
     """Line style of an interval."""
-    return {
-        "color": colour,
-        "linewidth": 1.0 + wider,
-        "marker": "|",
-        "markersize": 5 + wider,
-        "markeredgewidth": 1.0 + wider,
-        "solid_capstyle": "butt",
-        "clip_on": False,
-    }
+    ends = {"marker": "|", "markersize": 5 + wider, "markeredgewidth": 1.0 + wider}
+    return {"color": colour, "linewidth": 1.0 + wider, **ends, "solid_capstyle": "butt", "clip_on": False}
 
 
 def note_lines(notes: Sequence[str], sheet: Sheet) -> list[str]:

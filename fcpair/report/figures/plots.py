@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fcpair.bias import SCHEMES, ScoredAnswers
-from fcpair.bias.scoring import METHOD
+from fcpair.bias.answers import SCHEMES
+from fcpair.bias.scoring import METHOD, ScoredAnswers
 from fcpair.errors import InputError, suggest_name
 from fcpair.lazy import pd
-from fcpair.report.figures import Forest, Mark, layout
+from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER
 from fcpair.report.figures.evaluation_figures import outcome_figures
-from fcpair.report.figures.forest import SHAPES, TONES
+from fcpair.report.figures.forest import SHAPES, TONES, Forest, Mark
 from fcpair.report.figures.layout import Sheet
 from fcpair.report.figures.save import PaperFigure, PaperStyle, figure_settings
 from fcpair.sentences import join, mark, say
@@ -38,27 +38,18 @@ def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated:
     `share_rows` is as `survey.add_shares` has it, or `hide_few`; the threshold of `rule` is drawn at its question, and
     `simulated` is what must be said of made-up answers.
     """
-    figures = []
+    figures, axis = [], mark("share of yes over yes and no")
     for question, rows in share_rows.groupby("question", sort=False):
-        groups = rows["group"] if "group" in rows else [""] * len(rows)
-        n = rows["n"].dropna()
+        groups, n = rows["group"] if "group" in rows else [""] * len(rows), rows["n"].dropna()
         rests_on = [f"Of {_format_range(int(n.min()), int(n.max()))} people who said yes or no."] if len(n) else []
-        figures.append(
-            Forest(
-                title=str(question),
-                axis=mark("share of yes over yes and no"),
-                marks=tuple(
-                    Mark(str(statement), str(group), *(None if np.isnan(value) else float(value) for value in values))
-                    for statement, group, values in zip(
-                        rows["statement"], groups, rows[["share", "low", "high"]].to_numpy(), strict=True
-                    )
-                ),
-                notes=(*rests_on, f"Intervals by Wilson; to speak of more people than these {ASSUMPTION}."),
-                simulated=simulated,
-                line=rule.threshold if rule is not None and rule.question == question else None,
-                bounds=(0, 1),
-            )
+        rests_on.append(f"Intervals by Wilson; to speak of more people than these {ASSUMPTION}.")
+        shares = rows[["share", "low", "high"]].to_numpy()
+        marks = tuple(
+            Mark(str(statement), str(group), *(None if np.isnan(value) else float(value) for value in values))
+            for statement, group, values in zip(rows["statement"], groups, shares, strict=True)
         )
+        line = rule.threshold if rule is not None and rule.question == question else None
+        figures.append(Forest(str(question), axis, marks, tuple(rests_on), simulated, line, (0, 1)))
     return figures
 
 
@@ -80,52 +71,31 @@ def of_bias(results: Mapping[str, ScoredAnswers], simulated: str | None = None) 
                 mark_ = Mark(figure.category, name, figure.value, figure.low, figure.high)
                 marks.setdefault(figure.category, []).append(mark_)
                 n.append(figure.n)
-        figures.append(
-            Forest(
-                title=score.name,
-                axis=say("%(name)s: %(note)s", name=score.name, note=join([score.formula])),
-                marks=tuple(chain.from_iterable(marks.values())),
-                notes=(
-                    f"Of {_format_range(min(n), max(n))} answers that can be read; intervals by a {METHOD}.",
-                    f"Formula: {score.source}.",
-                ),
-                simulated=simulated,
-                line=0.0 if score.is_bias else None,
-                bounds=score.bounds,
-            )
-        )
+        basis = f"Of {_format_range(min(n), max(n))} answers that can be read; intervals by a {METHOD}."
+        axis = say("%(name)s: %(note)s", name=score.name, note=join([score.formula]))
+        notes, line = (basis, f"Formula: {score.source}."), 0.0 if score.is_bias else None
+        all_marks = tuple(chain.from_iterable(marks.values()))
+        figures.append(Forest(score.name, axis, all_marks, notes, simulated, line, score.bounds))
     return figures
 
 
 def of_groups(comparisons: Sequence[GroupComparison], simulated: str | None = None) -> list[Forest]:
     """A figure for each question about people: how much more often one group gave a label than another."""
-    return [
-        Forest(
-            title=comparison.by,
-            axis=mark("difference of shares"),
-            marks=tuple(
-                Mark(f"{of.label}: {of.groups[0]} - {of.groups[1]}", "", of.value, of.low, of.high)
-                for of in comparison.differences
-            ),
-            notes=(
-                f"{comparison.n:,} labels by people who said: {_format_sizes(comparison)}.",
-                f"Errors clustered by item and annotator. The result is {ASSOCIATION}.",
-            ),
-            simulated=simulated,
-            line=0.0,
-            bounds=(-1, 1),
+    figures, axis = [], mark("difference of shares")
+    for comparison in (comparison for comparison in comparisons if comparison.differences):
+        marks = tuple(
+            Mark(f"{of.label}: {of.groups[0]} - {of.groups[1]}", "", of.value, of.low, of.high)
+            for of in comparison.differences
         )
-        for comparison in comparisons
-        if comparison.differences
-    ]
-
-
-def _format_sizes(comparison: GroupComparison) -> str:
-    """Format the number of people in each group, unless they are so few that somebody could be recognised."""
-    sizes = {
-        name: f"{n:,}" if n >= LEAST_PEOPLE else f"fewer than {LEAST_PEOPLE}" for name, n in comparison.people.items()
-    }
-    return ", ".join(f"{name} ({n})" for name, n in sizes.items())
+        # Nobody can be recognised by a small number.
+        shown = {
+            of: f"{n:,}" if n >= LEAST_PEOPLE else f"fewer than {LEAST_PEOPLE}" for of, n in comparison.people.items()
+        }
+        sizes = ", ".join(f"{name} ({n})" for name, n in shown.items())
+        basis = f"{comparison.n:,} labels by people who said: {sizes}."
+        notes = (basis, f"Errors clustered by item and annotator. The result is {ASSOCIATION}.")
+        figures.append(Forest(comparison.by, axis, marks, notes, simulated, 0.0, (-1, 1)))
+    return figures
 
 
 TITLE = "Hours and widths of intervals"
@@ -181,10 +151,7 @@ def _notes(plan: OverlapPlan) -> list[str]:
 
 
 def _lines(plan: OverlapPlan) -> Iterator[tuple[str, list[tuple[float, PredictedWidth]]]]:
-    """Yield each figure that has widths, with the hours and the width of every overlap at which it has one.
-
-    Not the kappas of two, which are so much wider that the others could not be told apart.
-    """
+    # Not the kappas of two, which are so much wider that the others could not be told apart.
     for name in dict.fromkeys(width.name for rung in plan.rungs for width in rung.widths if width.name != KAPPA_OF_TWO):
         widths = ((rung.expected.hours, width) for rung in plan.rungs for width in rung.widths if width.name == name)
         if points := [(hours, width) for hours, width in widths if width.width is not None]:
@@ -210,8 +177,7 @@ FIGURES: Mapping[str, Callable[[Any], Sequence[PaperFigure | Forest]]] = {
 def plot(result: Any, title: str | None = None) -> Figure:
     """The figure of this title, or the first; raises InputError where the result has none of that title."""
     figures = {figure.title: figure for figure in FIGURES[type(result).__name__](result)}
-    name = next(iter(figures), "") if title is None else title
-    if name not in figures:
+    if (name := next(iter(figures), "") if title is None else title) not in figures:
         raise InputError(f"there is no figure `{name}`; {suggest_name(name, figures, 'there is %(names)s')}")
     with figure_settings():
         return figures[name].draw(PaperStyle().sheet)

@@ -123,8 +123,7 @@ class PaperFigure(NamedTuple):
 
 def render_for_paper(figures: Sequence[PaperFigure | Forest], style: PaperStyle | None = None) -> dict[str, bytes]:
     """Figures as SVG, PDF and PNG, and with `captions` their captions as text, by the names of their files."""
-    style = style or PaperStyle()
-    files: dict[str, bytes] = {}
+    style, files = style or PaperStyle(), dict[str, bytes]()
     for figure, name in zip(figures, file_names([figure.title for figure in figures]), strict=True):
         draw = partial(figure.draw, style.sheet)
         files |= {f"{name}.{kind}": save_figure(draw, kind, figure.title, figure.description) for kind in KINDS}

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fcpair.errors import InputError
-from fcpair.examination_records import CalibratedPerson, CalibrationResult, FigureChange
 from fcpair.lazy import pd
 from fcpair.params import Agree, Calibration
 from fcpair.records import UNDECIDED, WORKERS, Figure, Role, RunRecord, Status, Visitor
@@ -44,7 +43,7 @@ from fcpair.store.answers import activity_log, judgements, task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import settings
-from fcpair.work_records import ShownText
+from fcpair.work_records import CalibratedPerson, CalibrationResult, FigureChange, ShownText
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fcpair.errors import StageError
-from fcpair.files.answers.answer_files import parse_known_items, read_known_items
+from fcpair.files.answers.answer_files import read_known_items
 from fcpair.known_pairs import PRACTISING, KnownItem, Practice, check_items
 from fcpair.records import GridKey, Known, Role, Round, RunRecord, Visitor
 from fcpair.stages.questions.labels import with_wordings
@@ -63,7 +63,7 @@ def save_practice(
 def read_practice_text(study: StudyContext, text: str) -> list[KnownItem]:
     """The known items of a table that somebody pasted; raises what `save_practice` does."""
     with study._store.read() as tx:
-        return parse_known_items(text, _answer_names(tx))
+        return read_known_items(text, _answer_names(tx))
 
 
 def is_saved(tx: Tx, options: Practice) -> bool:

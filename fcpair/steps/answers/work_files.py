@@ -13,9 +13,18 @@ from fcpair.errors import InputError, StageError, list_first
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns, ImportedAnswers
 from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.exchange.annotation_tool import AnnotationTool, Item, ItemKey, Project, digest_texts, open_export
+from fcpair.files.exchange.annotation_tool import (
+    AnnotationTool,
+    ExportedRound,
+    Item,
+    ItemKey,
+    Project,
+    collect_exported,
+    digest_texts,
+    open_export,
+    read_users,
+)
 from fcpair.files.exchange.catalogue import find_tool
-from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
 from fcpair.files.tables.folders import new_folder
 from fcpair.files.tables.tabular import read_table
 from fcpair.lazy import pd

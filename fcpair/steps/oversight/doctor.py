@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from fcpair import params
 from fcpair.errors import SettingError
-from fcpair.examination_records import BackupReport, CheckResult, Health
 from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
 from fcpair.records import BY_HAND, UNDECIDED, Known
@@ -34,6 +33,7 @@ from fcpair.store.database.hash_chain import ANSWERS, DECISIONS
 from fcpair.store.database.tables import answer, grid, guideline, person, round_, text
 from fcpair.store.oversight import runs, settings
 from fcpair.store.study_checks import CheckOutcome
+from fcpair.work_records import BackupReport, CheckResult, Health
 
 __all__ = ["accept", "back_up", "check_backup", "copy", "examine", "restore", "study_digests"]
 

@@ -11,8 +11,19 @@ from fcpair.errors import InputError, UnknownIdError
 from fcpair.files.tables.folders import replace_file
 from fcpair.params import MAIN, Agree, MethodsFormat, Partition
 from fcpair.records import BY_HAND, UNDECIDED, Role, Round, RunRecord, Status
-from fcpair.report.citations import as_latex, bibtex, cited_keys, escape_latex, reference_line
-from fcpair.report.methods import AnswerSource, GridState, RoundState, Section, grid_of, write_sections
+from fcpair.report.methods import (
+    AnswerSource,
+    GridState,
+    RoundState,
+    Section,
+    as_latex,
+    bibtex,
+    cited_keys,
+    escape_latex,
+    grid_of,
+    reference_line,
+    write_sections,
+)
 from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.adjudication.agreement import agreement_counts

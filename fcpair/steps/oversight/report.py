@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.bias import score
 from fcpair.bias.answers import COLUMNS
+from fcpair.bias.scoring import score
 from fcpair.errors import InputError
 from fcpair.evaluate.outcome import Outcome
 from fcpair.files.tables.folders import replace_file

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import EXPECTED, InputError, suggest_name
-from fcpair.examination_records import Explanation, TierCheck
 from fcpair.files.corpus.corpus import CN
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
 from fcpair.files.release.tier import pair_frame, tier_table
@@ -57,6 +56,7 @@ from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
+from fcpair.work_records import Explanation, TierCheck
 
 LabelArrays = Mapping[str, NDArray[np.int64]]
 GRADED = ("cell_id", "hs_id", "cn_id", "code")

@@ -18,9 +18,7 @@ from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions.named_values import NamedValue
 
 T = TypeVar("T")
-ENGLISH = "en"
-NO_TOKEN = "it has no token"
-TOLERANCE = 1e-6
+ENGLISH, NO_TOKEN, TOLERANCE = "en", "it has no token", 1e-6
 SHOWN = 60
 Refs = Sequence[Sequence[str]]
 
@@ -44,16 +42,14 @@ class TextTable:
         if isinstance(references, str):
             raise InputError("references is a string; expected a list of references for each text")
         if references is not None:
-            listed = list(references)
-            if len(listed) != len(self.texts):
+            if len(listed := list(references)) != len(self.texts):
                 counts = f"{len(listed):,} entries for {len(self.texts):,} texts"
                 raise InputError(f"references has {counts}; expected one list for each")
             for at, of in enumerate(listed):
                 if isinstance(of, str):
-                    raise InputError(
-                        f"references[{at}] is a string; expected a list of references, such as [{of[:20]!r}]: its "
-                        "single characters would be taken for references"
-                    )
+                    what = f"expected a list of references, such as [{of[:20]!r}]"
+                    why = "its single characters would be taken for references"
+                    raise InputError(f"references[{at}] is a string; {what}: {why}")
             self.references = tuple(_check_strings(f"references[{at}]", of) for at, of in enumerate(listed))
         columns = (beside or {}).items()
         self.beside = {name: _check_strings(f"beside[{name!r}]", of, len(self.texts)) for name, of in columns}
@@ -93,9 +89,8 @@ def _check_strings(place: str, texts: Sequence[str], n: int | None = None) -> tu
         if not isinstance(text, str):
             raise InputError(f"{place}[{at}] is {type(text).__name__}; expected a string")
         if NO_TEXT.search(text):
-            raise InputError(
-                f"{place}[{at}] has a NUL character or half a surrogate pair, which a text may not contain"
-            )
+            problem = "a NUL character or half a surrogate pair, which a text may not contain"
+            raise InputError(f"{place}[{at}] has {problem}")
     if n is not None and len(listed) != n:
         raise InputError(f"{place} has {len(listed):,} entries for {n:,} texts; expected one for each")
     return listed
@@ -244,7 +239,8 @@ class ReferenceMeasure(Measure):
 
     def check(self, table: TextTable) -> None:
         """Raise InputError where there are no references."""
-        self._required_references(table)
+        if table.references is None:
+            raise InputError(f"{self.short_name} compares texts with references; name the columns that hold them")
 
     def unfit_reason(self, table: TextTable) -> str:
         """The reason why it is not right for these texts: copies of half of them or more do not reach the maximum."""
@@ -273,19 +269,14 @@ class ReferenceMeasure(Measure):
 
     def _usable_references(self, table: TextTable) -> tuple[list[tuple[str, ...]], list[str]]:
         """The references of each text that have a token, and why a text cannot be compared, else `""`."""
-        references = self._required_references(table)
+        self.check(table)
         is_usable = {text: self.has_token(table, text) for text in table.distinct_texts()}
-        usable = [tuple(one for one in of if is_usable[one]) for of in references]
+        usable = [tuple(one for one in of if is_usable[one]) for of in table.references or ()]
         why = [
             "" if is_usable[text] and of else "it has no reference with a token" if is_usable[text] else NO_TOKEN
             for text, of in zip(table.texts, usable, strict=True)
         ]
         return usable, why
-
-    def _required_references(self, table: TextTable) -> tuple[tuple[str, ...], ...]:
-        if table.references is None:
-            raise InputError(f"{self.short_name} compares texts with references; name the columns that hold them")
-        return table.references
 
 
 def below_maximum(what: str, text: str, reached: float, most: float) -> str:

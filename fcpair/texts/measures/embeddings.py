@@ -89,11 +89,9 @@ class Homogenization(Measure):
         left_out = count_reasons([NO_TOKEN] * (len(rows) - len(kept_texts)))
         if len(kept_texts) < 2:
             return SetFigure(None, 0, left_out=left_out, undefined="there are fewer than two texts")
-        if len(kept_texts) > MAX_PAIRED_TEXTS:
-            why = (
-                f"all pairs of {len(kept_texts):,} texts would be compared; the limit is {MAX_PAIRED_TEXTS:,} texts, "
-                "or use by=cosine"
-            )
+        if (n := len(kept_texts)) > MAX_PAIRED_TEXTS:
+            most = f"the limit is {MAX_PAIRED_TEXTS:,} texts, or use by=cosine"
+            why = f"all pairs of {n:,} texts would be compared; {most}"
             return SetFigure(None, 0, left_out=left_out, undefined=why)
         # the mean F1 of BERTScore over every two texts; it is the same from either side
         of_texts = [vectors[text].astype(np.float64) for text in kept_texts]
@@ -106,7 +104,6 @@ class Homogenization(Measure):
             recall = np.add.reduceat(cosine.max(axis=0), after) / lengths[at + 1 :]
             both = precision + recall
             total += float(np.where(both > 0, 2 * precision * recall / np.where(both > 0, both, 1), 0).sum())
-        n = len(of_texts)
         return SetFigure(total / (n * (n - 1) / 2), n, left_out=left_out)
 
     def notes(self, table: TextTable) -> Iterator[str]:
@@ -223,8 +220,7 @@ class Perplexity(Measure):
     def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """1 or more for a set, each token with the same weight."""
         losses, why = self._token_losses(table), self._undefined_reasons(table)
-        left_out = count_reasons([why[row] for row in rows])
-        n_tokens = int(losses.n_tokens[rows].sum())
+        left_out, n_tokens = count_reasons([why[row] for row in rows]), int(losses.n_tokens[rows].sum())
         if not n_tokens:
             return SetFigure(None, 0, left_out=left_out, undefined="no token of any text is predicted")
         figure = exp(float(losses.losses[rows].sum()) / n_tokens)
@@ -266,8 +262,7 @@ class Head(Measure):
     def score_each(self, table: TextTable) -> Values:
         """From 0 to 1 for each text; undefined without a token."""
         column = self._column(table)
-        nothing = f"there is nothing in `{self.beside}`"
-        why: list[str] = []
+        nothing, why = f"there is nothing in `{self.beside}`", list[str]()
         pairs: list[tuple[str, ...]] = []
         for text, one in zip(table.texts, column, strict=True):
             why.append(NO_TOKEN if is_blank(text) else "" if one.strip() else nothing)

@@ -15,14 +15,23 @@ from fcpair.errors import InputError
 from fcpair.models.encode import Progress
 from fcpair.models.language import other_language
 from fcpair.models.model_files import is_english
+from fcpair.param_values import check_rules
 from fcpair.stages.corpus.text_identity import identity
 from fcpair.stages.questions.named_values import parse_named
 from fcpair.texts.measures.base import ENGLISH, Measure, SetFigure, TextTable, Values
 from fcpair.texts.measures.embeddings import BertScore, Div, Head, Homogenization, Mover, Perplexity, Regression
-from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, NgramMeasure, Novelty, SelfBleu
 from fcpair.texts.measures.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
-from fcpair.texts.measures.readability import DaleChall, FleschKincaid
-from fcpair.texts.measures.tokens import has_no_spaces
+from fcpair.texts.measures.tokens import (
+    DaleChall,
+    Dist,
+    Ent,
+    FleschKincaid,
+    Ngd,
+    NgramMeasure,
+    Novelty,
+    SelfBleu,
+    has_no_spaces,
+)
 
 MEASURES: dict[str, type[Measure]] = {
     measure.word: measure
@@ -125,12 +134,13 @@ def measure(
     """
     table = TextTable(texts, references, beside, progress)
     n_texts = len(table.texts)
-    if not table.texts:
-        raise InputError("there are no texts to measure")
-    if isinstance(measures, str) or not measures:
-        raise InputError("expected a list of at least one measure, such as ['dist-2']")
-    if language is not None and not _LANGUAGE.fullmatch(language):
-        raise InputError(f"the language is `{language}`; expected a code of two or three letters, such as en or fa")
+    is_code = language is None or _LANGUAGE.fullmatch(language)
+    expected = "a code of two or three letters, such as en or fa"
+    check_rules(
+        (not table.texts, "there are no texts to measure"),
+        (isinstance(measures, str) or not measures, "expected a list of at least one measure, such as ['dist-2']"),
+        (not is_code, f"the language is `{language}`; expected {expected}"),
+    )
     if groups is not None and (isinstance(groups, str) or len(groups) != n_texts):
         raise InputError(f"groups has {len(groups):,} entries for {n_texts:,} texts; expected one for each")
     parsed = (one if isinstance(one, Measure) else parse_measure(one) for one in measures)
@@ -143,8 +153,7 @@ def measure(
     if groups is not None:
         named = np.array(list(groups), dtype=object)
         sets |= {group: np.flatnonzero(named == group) for group in dict.fromkeys(groups)}
-    figures: list[TextFigure] = []
-    values: dict[str, Values] = {}
+    figures, values = list[TextFigure](), dict[str, Values]()
     warnings = {one: _warning(one, table, language) for one in adapted}
     for text_measure, why in unfit_reasons.items():
         full, rule, tokens = str(text_measure), text_measure.rule, text_measure.tokeniser
@@ -166,9 +175,7 @@ def measure(
 
 
 def _warning(text_measure: Measure, table: TextTable, language: str | None) -> str:
-    """That a measure's model reads texts which it was not trained on, or that its tokens are parted by spaces which
-    texts do not have; empty where neither is so, or nobody can say.
-    """
+    # Empty where neither is so, or nobody can say.
     model, texts = getattr(text_measure, "model", ""), table.distinct_texts()
     if is_english(model):
         if language not in (None, ENGLISH):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from types import SimpleNamespace
@@ -142,8 +143,8 @@ class TokenMeasure(ReferenceMeasure):
     tokens: Tokens = "words"
 
     def tokens_of(self, text: str) -> list[str]:
-        """The tokens of a text."""
-        return split_tokens(text, self.tokens)
+        """The tokens of a text, in the case that is asked for, if any is."""
+        return split_tokens(text, self.tokens, getattr(self, "case", "lower"))
 
     def has_token(self, table: TextTable, text: str) -> bool:
         """Return whether a text has a token."""
@@ -159,10 +160,6 @@ class Gleu(TokenMeasure):
 
     word: ClassVar[str] = "gleu"
     case: Case = "lower"
-
-    def tokens_of(self, text: str) -> list[str]:
-        """The tokens of a text, in the case that is asked for."""
-        return split_tokens(text, self.tokens, self.case)
 
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
         """From 0 to 1 for each text."""
@@ -208,11 +205,7 @@ class Meteor(TokenMeasure):
         wordnet: Any = SimpleNamespace(synsets=lambda _word: ())
         if self.wordnet != NONE:
             wordnet = table.compute_once(("wordnet", self.wordnet), lambda: open_wordnet(Path(self.wordnet)))
-
-        def score(references: list[list[str]], tokens: list[str]) -> float:
-            return float(meteor_score(references, tokens, stemmer=stemmer, wordnet=wordnet))
-
-        return _score_texts(self, score, texts, references)
+        return _score_texts(self, partial(meteor_score, stemmer=stemmer, wordnet=wordnet), texts, references)
 
     def max_scores(self, texts: Sequence[str]) -> Floats:
         """Greatest possible score of each text: 1 less the penalty for a single run of matches."""
@@ -242,7 +235,6 @@ class RougeL(TokenMeasure):
 def _score_texts(
     measure: TokenMeasure, score: Callable[[list[list[str]], list[str]], float], texts: Sequence[str], references: Refs
 ) -> Floats:
-    """The score of the tokens of each text against those of its references."""
     pairs = zip(texts, references, strict=True)
     scores = [score([measure.tokens_of(one) for one in of], measure.tokens_of(text)) for text, of in pairs]
     return np.array(scores, float)
@@ -261,8 +253,7 @@ def open_wordnet(folder: Path) -> Any:
         def map_wn(self, version: str = "wordnet") -> None:
             """Nothing: other languages are not asked for."""
 
-    path = str(folder.resolve())
-    if path not in nltk.data.path:
+    if (path := str(folder.resolve())) not in nltk.data.path:
         nltk.data.path.append(path)
     try:
         with catch_warnings(action="ignore"):  # that there are no other languages

@@ -18,8 +18,7 @@ from fcpair.errors import StageError, UnknownIdError
 from fcpair.grid import PersonShares
 from fcpair.records import Role
 from fcpair.report.data import PersonFigures
-from fcpair.report.figures import Forest
-from fcpair.report.figures.forest_markup import ForestWords, forest_markup
+from fcpair.report.figures.forest import Forest, ForestWords, forest_markup
 from fcpair.report.formatting import NOTHING, named
 from fcpair.report.map_file import CellMap
 from fcpair.report.table_rows import kappa_map, tier_tables

@@ -21,7 +21,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from fcpair.files.open_files import open_file_limit
+from fcpair.unfinished import open_file_limit
 from fcpair.web.auth import is_known
 
 READ = 16 * 1024  # what is read at once: whatever is in it keeps others waiting

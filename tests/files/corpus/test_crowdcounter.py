@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.corpus.crowdcounter import read_crowdcounter
+from fcpair.files.corpus.corpus import read_crowdcounter
 from fcpair.files.tables.tabular import LINE, place_of
 
 ANSWER = {

@@ -15,9 +15,17 @@ from steps.answers.tool_exports import Said, export, people_table, tasks_of
 
 from fcpair.errors import FcpairError, InputError
 from fcpair.files.answers.answer_files import CELL_COLUMNS
-from fcpair.files.exchange.annotation_tool import Item, ItemKey, Project, digest_texts, open_export
+from fcpair.files.exchange.annotation_tool import (
+    ExportedRound,
+    Item,
+    ItemKey,
+    Project,
+    collect_exported,
+    digest_texts,
+    open_export,
+    read_users,
+)
 from fcpair.files.exchange.catalogue import TOOLS, find_tool, format_config
-from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
 from fcpair.stages.questions import Form, parse_form
 from fcpair.values import visible_text
 

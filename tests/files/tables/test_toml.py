@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.files.tables import toml
+from fcpair.files.tables.text_files import format_section
 from fcpair.params import Annotate, Evaluate, Import
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe, as_toml, load_recipe
@@ -24,11 +24,11 @@ VALUES = st.recursive(PLAIN, lambda of: st.lists(of, max_size=3) | st.dictionari
 
 @given(st.dictionaries(TEXTS, VALUES, max_size=5))
 def test_every_value_is_read_back(values: dict[str, Any]) -> None:
-    assert tomllib.loads(toml.format_section("[one]", values)) == {"one": values}
+    assert tomllib.loads(format_section("[one]", values)) == {"one": values}
 
 
 def test_a_text_of_several_lines_is_written_in_as_many_and_a_dollar_in_a_path_is_no_variable(tmp_path: Path) -> None:
-    written = toml.format_section("[annotate]", {"about": "One\n\nTwo\n", "warning": None})
+    written = format_section("[annotate]", {"about": "One\n\nTwo\n", "warning": None})
     assert written == '[annotate]\nabout = """\nOne\n\nTwo\n"""\n'
     evaluate = Evaluate(systems=("random(seed=0)",), pool="/$x.csv")
     recipe = Recipe(import_=Import(Path("/data/$HOME/c.csv")), evaluate=evaluate)

@@ -18,10 +18,11 @@ from matplotlib.text import Text
 from PIL import Image
 
 from fcpair.params import FigureWidth
-from fcpair.report.figures import PAPER, Forest, Inks, Mark, PaperStyle, forest_markup, render_for_paper, save
-from fcpair.report.figures.forest import SHAPES, draw_forest
+from fcpair.report.figures import forest, save
+from fcpair.report.figures.colours import PAPER, Inks
+from fcpair.report.figures.forest import SHAPES, Forest, Mark, draw_forest
 from fcpair.report.figures.layout import make_printable
-from fcpair.report.figures.save import KINDS
+from fcpair.report.figures.save import KINDS, PaperStyle, render_for_paper
 
 TWO = Forest(
     title="believed",
@@ -117,10 +118,10 @@ def ticks(markup: str) -> list[float]:
 
 
 def test_markup_has_marks_intervals_and_the_line_where_they_are_and_is_described_in_words() -> None:
-    markup = forest_markup.forest_markup(TWO)
+    markup = forest.forest_markup(TWO)
     assert places(markup) == pytest.approx([25 / SCALE, 75 / SCALE, 100 / SCALE], abs=0.01)
     shapes = re.findall(r'<svg x="[^>]+><path d="([^"]+)"', markup)
-    round_, square = forest_markup.SHAPES[:2]
+    round_, square = forest.SVG_SHAPES[:2]
     assert shapes == [round_, square, square]
     whiskers = re.findall(r'<line x1="([\d.]+)%" x2="([\d.]+)%"[^>]* stroke-width', markup)
     ends = [float(end) for whisker in whiskers for end in whisker]
@@ -133,22 +134,22 @@ def test_markup_has_marks_intervals_and_the_line_where_they_are_and_is_described
     legend = markup.partition("forest-legend")[2]
     assert re.findall(r'<span dir="auto">([^<]+)</span>', legend) == ["early", "late", "95 % interval"]
     single = Forest("one", "share", (Mark("a", "", 0.5),), bounds=(0, 1))
-    assert "forest-legend" not in forest_markup.forest_markup(single)
+    assert "forest-legend" not in forest.forest_markup(single)
 
 
 def test_names_are_text_and_no_markup() -> None:
     wicked = "<script>\"'&\n"
     named = replace(TWO, title=wicked, axis=wicked, marks=(Mark(wicked, wicked, 0.5),))
-    markup = forest_markup.forest_markup(named)
+    markup = forest.forest_markup(named)
     assert "<script" not in markup
     assert markup.count("&lt;script&gt;") == 6  # title, axis and series in the description; row, axis and key
 
 
 def test_a_picture_stays_small_and_takes_colours_from_its_page_alone() -> None:
     marks = tuple(Mark(f"statement {row}", series, 0.5, 0.4, 0.6) for row in range(60) for series in ("early", "late"))
-    markup = forest_markup.forest_markup(replace(TWO, marks=marks))
+    markup = forest.forest_markup(replace(TWO, marks=marks))
     assert len(markup) < 120_000
-    assert markup.count(f'height="{2 * forest_markup.SLOT_PX}"') == 60
+    assert markup.count(f'height="{2 * forest.SLOT_PX}"') == 60
     mixed = {f"color-mix(in srgb, currentColor {share}" for share in (55, 100)}
     assert set(re.findall(r'(?:fill|stroke)="([^"%]+)', markup)) == {"currentColor", "none"} | mixed
 
@@ -156,11 +157,11 @@ def test_a_picture_stays_small_and_takes_colours_from_its_page_alone() -> None:
 @given(st.lists(VALUES, min_size=1, max_size=5))
 def test_whatever_the_values_all_are_on_the_axis_between_round_ticks(values: list[float]) -> None:
     marks = tuple(Mark(f"row {at}", "", value) for at, value in enumerate(values))
-    markup = forest_markup.forest_markup(Forest("a", "value", marks))
+    markup = forest.forest_markup(Forest("a", "value", marks))
     across, named = places(markup), ticks(markup)
     assert len(across) == len(values)
     assert all(0 <= x <= 100 for x in across)
-    assert 2 <= len(named) <= forest_markup.MOST_TICKS
+    assert 2 <= len(named) <= forest.MOST_TICKS
     assert named == sorted(set(named))
     order = sorted(range(len(values)), key=values.__getitem__)
     assert [across[at] for at in order] == sorted(across)

@@ -15,10 +15,10 @@ import pytest
 
 from benchmarks.flips import is_sound, said
 from fcpair.errors import SettingError, StudyError
-from fcpair.examination_records import CheckResult
 from fcpair.params import Adjudicate, Partition, Setup, Simulate
 from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
 from fcpair.study import Study
+from fcpair.work_records import CheckResult
 from steps.docket import adjudicators, decision_on, first_case
 from steps.online import at_desk, give
 from steps.small import CHECKING, CODE, LABELLING, STAGES, At, labels_of, record

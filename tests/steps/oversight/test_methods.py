@@ -18,8 +18,7 @@ from fcpair.bias.scoring import MEAN
 from fcpair.errors import FcpairError, InputError, UnknownIdError
 from fcpair.params import MAIN, Adjudicate, Agree, Assign, Evaluate, Partition, Validate
 from fcpair.records import Role, Round, RunRecord
-from fcpair.report.citations import CITATION
-from fcpair.report.methods import AnswerSource, GridState, RoundState, Section, write_sections
+from fcpair.report.methods import CITATION, AnswerSource, GridState, RoundState, Section, write_sections
 from fcpair.steps.adjudication.agreement import note_agreement
 from fcpair.steps.oversight.methods import _load_state
 from fcpair.steps.oversight.status import overview

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fcpair.bias import TIED, UNREADABLE, score
+from fcpair.bias.answers import TIED, UNREADABLE
+from fcpair.bias.scoring import score
 from fcpair.errors import InputError, StageError
 from fcpair.files.surveys.items import read_item_answers
 from fcpair.files.surveys.templates import items_table

@@ -21,7 +21,6 @@ from steps.small import labels_of
 
 from fcpair.cli import main
 from fcpair.errors import StudyError
-from fcpair.examination_records import CopyReport
 from fcpair.store import Store, Tx
 from fcpair.store.corpus import cells
 from fcpair.store.database import backends
@@ -29,6 +28,7 @@ from fcpair.store.database.backends import Place
 from fcpair.store.database.tables import assignment, neighbour, person, setting, text
 from fcpair.store.oversight import runs
 from fcpair.study import Study
+from fcpair.work_records import CopyReport
 from store.conftest import KINDS, NewPlace, being_answered, first_rows
 
 pytestmark = pytest.mark.files  # each is about both databases

@@ -14,9 +14,8 @@ from fcpair.texts.measures import measure, measuring
 from fcpair.texts.measures.base import Measure, TextTable
 from fcpair.texts.measures.embeddings import BertScore, Div, Head, Homogenization, Mover, Perplexity, Regression
 from fcpair.texts.measures.measuring import MEASURES, _warning, parse_measure, references_of
-from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, Novelty, SelfBleu
 from fcpair.texts.measures.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
-from fcpair.texts.measures.readability import DaleChall, FleschKincaid
+from fcpair.texts.measures.tokens import DaleChall, Dist, Ent, FleschKincaid, Ngd, Novelty, SelfBleu
 
 VALUES = [
     *(Bleu(), Bleu(True, "intl"), Chrf(per_text=True), Gleu("space", "keep"), Meteor(), RougeL("space")),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from fcpair.errors import InputError
-from fcpair.texts.measures import ngrams
+from fcpair.texts.measures import tokens
 from fcpair.texts.measures.measuring import Measured, TextFigure, measure
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=7).map(" ".join)
@@ -155,7 +155,7 @@ def test_the_set_can_be_a_column_of_a_file(tmp_path: Path) -> None:
 def test_texts_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, references = ["a b", "b c", "c d"], [["a c"], ["b"], ["d"]]
     whole = values(measure(texts, ["novelty"], references=references))
-    monkeypatch.setattr(ngrams, "ROWS", 2)
+    monkeypatch.setattr(tokens, "ROWS", 2)
     assert values(measure(texts, ["novelty"], references=references)) == whole
 
 
