@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fcpair.cli
-from cli.adjudication.test_dialogue import Terminal
 from cli.conftest import At, Fcpair
+from cli.test_dialogue import Terminal
 from fcpair.cli.terminal import sanitize
 
 TITLE, CLIPBOARD, CLEAR = "\x1b]0;mine\x07", "\x1b]52;c;cm0gLXJm\x07", "\x1b[2J\x9b2J"

@@ -16,9 +16,9 @@ from click.testing import CliRunner, Result
 from conftest import one_quick
 from steps.small import dump
 
-from cli.adjudication.test_dialogue import Terminal
 from cli.calls import CALLS, LEAVES, LEAVES_OR_SLOW
 from cli.conftest import At, Prepare
+from cli.test_dialogue import Terminal
 from fcpair.cli import main
 from fcpair.cli.terminal import width_of
 from fcpair.study import Study

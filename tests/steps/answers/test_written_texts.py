@@ -16,9 +16,9 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.store.corpus import cells
 from fcpair.study import Grid, Study
-from steps.corpus.test_localising import localised, mend
 from steps.online import admit, at_desk, give
 from steps.small import write_csv
+from steps.test_localising import localised, mend
 from steps.writing import TYPES, dealt, plan, write_all
 
 

@@ -33,7 +33,7 @@ from fcpair.store.database.statements import column_chunks
 from fcpair.study import Study
 from steps.calibrated import ALPHA, ALPHA_AFTER, calibrated
 from steps.online import admit, give, stored_id
-from steps.publication.releasing import full_form
+from steps.releasing import full_form
 from steps.small import ANNOTATORS, STAGES, At, dump
 
 

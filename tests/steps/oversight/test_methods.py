@@ -29,8 +29,8 @@ from fcpair.study import Study
 from steps.calibrated import calibrated
 from steps.oversight.test_methods_counts import numbers_counted
 from steps.people.known import controls, qualification
-from steps.publication.releasing import full_form
 from steps.release.test_tiers import TIERS
+from steps.releasing import full_form
 from steps.small import NAMES, At, labels_of, open_work, record
 
 Walked = Callable[[str], Path]

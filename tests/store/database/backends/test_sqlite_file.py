@@ -28,7 +28,7 @@ from fcpair.store.database.backends.sqlite_file import StudyFile, save_rescued
 from fcpair.store.oversight import runs
 from fcpair.study import Study
 from store.conftest import command_elsewhere, die_elsewhere, first_rows, names
-from store.maintenance.test_upgrading import FILES as OLDER
+from store.test_upgrading import FILES as OLDER
 
 WAL_HEADER, ROLLBACK_HEADER = b"\x02\x02", b"\x01\x01"
 pytestmark = pytest.mark.files

@@ -22,7 +22,7 @@ from fcpair.steps.oversight.study_start import StudyStart
 from fcpair.study import Study
 from web.conftest import Site, csrf_of
 
-CORPUS = Path(__file__).parents[3] / "examples" / "corpus.csv"
+CORPUS = Path(__file__).parents[2] / "examples" / "corpus.csv"
 COLUMNS = {
     **{"hs": "hs", "cn": "cn", "title": "Mild prejudices", "hs_name": "statement", "cn_name": "reply"},
     **{"label_0": "misses it", "label_1": "unclear", "label_2": "answers it"},

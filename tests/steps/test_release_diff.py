@@ -20,7 +20,7 @@ from fcpair.params import Partition
 from fcpair.records import Role
 from fcpair.steps.release_folder import RECORD
 from fcpair.study import Study
-from steps.publication.releasing import full_form, pairs_of
+from steps.releasing import full_form, pairs_of
 from steps.small import At, check, open_work, record
 
 OWN_TIERS = {"yes": {"answers": ["appropriate"], "verdict": "none"}, "strict": {"labels": 3, "within": "gold"}}

@@ -15,11 +15,11 @@ from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.start_draft import BegunDraft
 from fcpair.study import Study
-from web.start.test_draft_pages import CORPUS, Starting, alert, empty, lead, location, nobody_else
+from web.test_draft_pages import CORPUS, Starting, alert, empty, lead, location, nobody_else
 
 __all__ = ["empty", "lead", "nobody_else"]  # fixtures
 
-STATEMENTS = Path(__file__).parents[3] / "examples" / "survey-statements.csv"
+STATEMENTS = Path(__file__).parents[2] / "examples" / "survey-statements.csv"
 N_STATEMENTS = 8
 SURVEY = {
     "questions": "Have you heard this said?\n\nDo you believe it?",

@@ -22,7 +22,7 @@ from fcpair.steps.base.context import note_run
 from fcpair.store.oversight import runs
 from fcpair.study import Study
 from steps.calibrated import calibrated
-from steps.publication.releasing import bytes_of, full_form, pairs_of
+from steps.releasing import bytes_of, full_form, pairs_of
 from steps.small import (
     ANNOTATORS,
     CNS,

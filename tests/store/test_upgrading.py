@@ -45,7 +45,7 @@ from fcpair.work_records import Submission
 
 pytestmark = pytest.mark.files
 
-SCHEMAS = Path(__file__).parents[2] / "assets"
+SCHEMAS = Path(__file__).parents[1] / "assets"
 FILES = sorted(SCHEMAS.glob("*.sqlite"))
 BACKUPS = sorted(SCHEMAS.glob("*-postgresql.backup"))  # of each schema since 0006, which was the first there
 # What is between the oldest and the newest of them is upgraded by `make test-slow`.

@@ -21,7 +21,7 @@ from fcpair.files.surveys.templates import READERS
 from fcpair.study import Study
 
 Walked = Callable[[str], Path]
-EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 TEMPLATES = EXAMPLES / "survey-templates.toml"
 
 

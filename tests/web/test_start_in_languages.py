@@ -8,7 +8,7 @@ import pytest
 from httpx2 import Response
 
 from web.lead.test_in_languages import OWN, marking, unmarked
-from web.start.test_draft_pages import Starting, empty, lead, location, nobody_else
+from web.test_draft_pages import Starting, empty, lead, location, nobody_else
 
 __all__ = ["empty", "lead", "marking", "nobody_else"]  # fixtures
 

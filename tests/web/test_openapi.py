@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 from steps.online import admit
 
+from docs.openapi import described, difference, kept
 from fcpair.records import Role
 from fcpair.study import Study
 from web.served import Served
@@ -81,3 +83,18 @@ def test_a_request_without_a_token_is_refused_everywhere(caller: tuple[Served, s
         path, method = operation.path.replace("{cell_id}", "1"), operation.method.upper()
         status, _ = served.ask(path, body=None if method == "GET" else {}, method=method)
         assert status == 401, operation.label
+
+
+def test_the_file_describes_the_api_of_the_code() -> None:
+    lines = difference(kept(), described())
+    assert lines == [], "run `python docs/openapi.py` if the API is to change:\n" + "\n".join(lines[:40])
+
+
+def test_what_differs_is_named_with_its_place_but_a_release_alone_makes_no_difference() -> None:
+    other = copy.deepcopy(kept())
+    other["info"]["version"] = "99.0"
+    assert not difference(kept(), other)
+    other["paths"]["/api/me"]["get"]["summary"] = "Somebody else."
+    lines = difference(kept(), other)
+    assert '+        "summary": "Somebody else."' in lines
+    assert len(lines) < 12

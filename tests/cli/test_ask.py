@@ -11,7 +11,7 @@ from steps.small import dump, write_csv
 
 from cli.conftest import Fcpair, rows_of
 
-STATEMENTS = Path(__file__).parents[3] / "examples" / "survey-statements.csv"
+STATEMENTS = Path(__file__).parents[2] / "examples" / "survey-statements.csv"
 RESULTS = ("ask", "results")
 KEEP = ("--keep", "believed > 0.60")
 

@@ -14,9 +14,9 @@ from steps.small import record
 from fcpair import sentences
 from fcpair.web.lead.evaluation import STOPPED
 from fcpair.web.server.child_process import EVALUATE, KILLED, ProcessState
-from web.acts.test_settings_acts import DIAMOND, OVERLAP, TERMS, WORDS
 from web.conftest import Serve, Site, send, value_of
 from web.lead.test_in_languages import OWN, marking, unmarked
+from web.lead.test_settings_acts import DIAMOND, OVERLAP, TERMS, WORDS
 
 __all__ = ["marking"]  # a fixture
 

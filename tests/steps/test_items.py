@@ -23,7 +23,7 @@ from fcpair.store.corpus import cells
 from fcpair.study import Grid, Study
 from steps.small import write_csv
 
-TEMPLATES = Path(__file__).parents[3] / "examples" / "survey-templates.toml"
+TEMPLATES = Path(__file__).parents[2] / "examples" / "survey-templates.toml"
 REVIEW = RoundPlan("review", "fit: one_of(no,yes+); why: text(min_words=2) when fit=no", answers=0, author="author")
 
 

@@ -13,7 +13,7 @@ from models.test_multilabel import NAMES, named
 from cli.conftest import At, Fcpair, rows_of
 from fcpair.files.tables.tabular import read_table
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 ROWS = """hs,cn,kind,target
 They park badly.,Who says so?,question,cyclists
 They are late.,Come and have tea.,Kind; joke,drinkers
