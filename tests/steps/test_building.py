@@ -37,13 +37,12 @@ from steps.small import (
     ANNOTATORS,
     CNS,
     HS,
+    At,
     assert_refused,
     open_work,
     write_corpus,
     write_csv,
 )
-
-At = Callable[[str], Study]
 
 
 def row_in(folder: Path, **columns: str) -> Path:
@@ -84,9 +83,6 @@ def fake_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
 def built(study: Study) -> dict[str, int]:
     with study._store.read() as tx:
         return build_progress.n_built(tx)
-
-
-# -- the order of the road
 
 
 TOO_EARLY: dict[str, list[tuple[Callable[[Grid, Path], object], str]]] = {
@@ -178,9 +174,6 @@ def test_redo_of_a_stage_that_was_not_done_just_does_it_and_one_that_fails_keeps
     assert_refused(study, lambda: study.grid().select(too_many, redo=True), InputError, refusal)
 
 
-# -- what each stage makes
-
-
 def test_a_study_is_made_with_what_it_was_given_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"g\.md cannot be read"):
         Study.create(tmp_path / "s.db", Setup(guidelines=tmp_path / "g.md"))
@@ -234,14 +227,6 @@ def test_a_selection_that_cannot_be_is_refused(at: At, tmp_path: Path) -> None:
     )
     for options, message in refused:
         assert_refused(study, lambda: study.grid().select(Select(**options)), InputError, message)  # noqa: B023
-
-
-def test_a_use_case_takes_its_own_params_and_nothing_else(at: At) -> None:
-    study = at("imported")
-    grid: Any = study.grid()
-    for call in (grid.select, grid.retrieve, grid.assign, grid.adjudicate, grid.simulate, grid.tiers, grid.pair):
-        assert_refused(study, partial(call, 45), InputError, r"options is 45; expected \w+\(\.\.\.\) of fcpair.params")
-    assert_refused(study, partial(grid.select, options=Pair()), InputError, r"expected Select\(\.\.\.\)")
 
 
 @pytest.mark.server
@@ -373,16 +358,6 @@ def test_overlapping_pairs_go_to_the_named_groups(at: At) -> None:
     doubles = [names for names in by_pair.values() if len(names) == 2]
     assert len(doubles) == 12
     assert {frozenset(names) for names in doubles} == {frozenset({"ana", "ben"}), frozenset({"cleo", "dora"})}
-
-
-def test_sheets_hold_each_shard_in_its_order_and_no_label(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    written = study.grid().sheets.write_labels(tmp_path / "deep" / "sheets")
-    assert written == {"ana": 14, "ben": 14, "cleo": 14}
-    lines = (tmp_path / "deep" / "sheets" / "ben.csv").read_text("utf-8").splitlines()
-    assert lines[0] == "annotator,position,pair,hs_id,cn_id,hs,cn,label,note"
-    assert [line.split(",")[1] for line in lines[1:]] == [str(n) for n in range(1, 15)]
-    assert all(line.endswith(",,") for line in lines[1:])
 
 
 def test_texts_that_the_model_cuts_are_counted_in_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

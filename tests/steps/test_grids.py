@@ -40,9 +40,6 @@ def from_file(path: Path, **more: str) -> GridPlan:
     return replace(WRITTEN, rows=SidePlan(file=path, column="statement", **more))  # type: ignore[arg-type]
 
 
-# ---- adding grids
-
-
 def test_a_side_has_names_in_their_order_and_grids_share_the_texts_that_they_both_name(tmp_path: Path) -> None:
     study = study_of(tmp_path, WRITTEN, replace(WRITTEN, name="again", columns=SidePlan(names=("humour", "new"))))
     assert study.grids == ["write", "again"], "and no main"
@@ -70,15 +67,6 @@ def test_a_grid_is_added_to_a_study_that_has_main(tmp_path: Path) -> None:
     assert study.status()["stages"]["pair"] == 0
     with pytest.raises(StageError, match="`main` are assigned by `fcpair assign` and `fcpair validate assign`"):
         study.grid().assign_round("label")
-
-
-def test_a_file_that_is_not_there_adds_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.csv: there is no such file"):
-        study_of(tmp_path, from_file(tmp_path / "none.csv"))
-    assert not (tmp_path / "study.db").exists()
-
-
-# ---- sides
 
 
 @pytest.mark.server
@@ -179,9 +167,6 @@ def test_a_side_and_a_round_are_made_anew_until_somebody_has_answered(tmp_path: 
         grid.pair(redo=True)
 
 
-# ---- stages that are not for planned grids
-
-
 def test_the_stages_of_a_corpus_are_refused_and_a_round_is_named_where_there_are_several(tmp_path: Path) -> None:
     plan = replace(WRITTEN, rounds=(*WRITTEN.rounds, replace(RATE, name="fit")))
     study = study_of(tmp_path, plan, annotator=2)
@@ -206,9 +191,6 @@ def test_the_stages_of_a_corpus_are_refused_and_a_round_is_named_where_there_are
     )
     for call, error, message in refused:
         assert_refused(study, call, error, message)
-
-
-# ---- dealing
 
 
 def test_nobody_writes_twice_on_a_row_even_where_somebody_skipped(tmp_path: Path) -> None:
@@ -261,9 +243,6 @@ def test_everybody_is_asked_everything_and_so_is_who_comes_later(tmp_path: Path)
     assert study.grid_overview()[0]["rounds"][0]["vacant"] == 0
     grid.simulate(ALL_ANSWER)
     assert grid.assign_round("believed").counts["assignments"] == 12 * 4, "everybody may answer two rounds"
-
-
-# ---- who may not have what
 
 
 def raters_of_own(study: Study, grid: str = "rate") -> int:
@@ -332,9 +311,6 @@ def test_only_cells_that_were_answered_are_edited(tmp_path: Path) -> None:
         grid.assign_round("edit")
 
 
-# ---- work that finds new hands
-
-
 def test_who_leaves_hands_over_in_every_grid(tmp_path: Path) -> None:
     study = study_of(tmp_path, WRITTEN, replace(WRITTEN, name="other"), writer=4)
     for name in study.grids:
@@ -372,9 +348,6 @@ def test_the_overview_says_how_far_each_round_is_and_a_round_has_the_options_of_
     assert {name: getattr(round_.options, name) for name in options} == options
     with pytest.raises(StageError, match="is adjudicator and may have seen labels"):
         study.change_role("adjudicator1", Role.RATER)
-
-
-# ---- a part of the cells
 
 
 def test_a_pilot_is_on_cells_that_are_drawn_and_asks_everybody(tmp_path: Path) -> None:

@@ -84,9 +84,6 @@ def test_what_is_passed_on_does_not_go_to_its_author(tmp_path: Path) -> None:
     assert not given(study)["a1"] & OWN["a1"]
 
 
-# -- items that models answer
-
-
 def asked(folder: Path, replies: list[dict[str, object]], **options: bool) -> Study:
     said = write_csv(folder / "said.csv", replies)
     rows = SidePlan(sources=(Source(TEMPLATES, "item", reader="items", seed=7),))
@@ -160,9 +157,6 @@ def exported(grid: Grid, folder: Path) -> pd.DataFrame:
     return read_table(folder / "decisions.csv").drop(columns="line")
 
 
-# -- BBQ's validation of its items: any number of answers each, agreement, and what most of them say
-
-
 @pytest.fixture
 def items(tmp_path: Path) -> Grid:
     """Items that nobody was dealt."""
@@ -200,12 +194,6 @@ def test_further_files_add_answers_and_then_nothing_is_dealt(items: Grid, tmp_pa
     assert len(items.answers()) == 3
     with pytest.raises(StageError, match=r"it has \d+ answers"):
         items.assign_round()
-
-
-def test_what_was_dealt_takes_answers_of_those_who_have_it_alone(items: Grid, tmp_path: Path) -> None:
-    items.assign_round()
-    with pytest.raises(InputError, match="not assigned to"):
-        items.import_answers(answers(items, tmp_path))
 
 
 def test_the_majority_is_scored_as_a_model_is(items: Grid, tmp_path: Path) -> None:

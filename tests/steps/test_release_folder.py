@@ -291,8 +291,6 @@ def test_a_calibration_is_not_counted_and_an_answer_that_was_carried_over_once(a
     assert left_out in (tmp_path / "v1/README.md").read_text("utf-8")
 
 
-# -- nothing follows people: the same story under other names, in another order, gives the same bytes
-
 PEOPLE = ("ana", "ben", "cleo", "dora", "judge", "vera")
 """Whose story is told: three who label, one who is dismissed, one who decides, and one who validates."""
 OTHER = dict(zip(PEOPLE, ("zeno", "xeni", "yuri", "abel", "wim", "carl"), strict=True))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import StageError
 from fcpair.params import Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import load_recipe
@@ -65,14 +65,6 @@ def test_a_side_has_what_was_written_in_each_grid_and_says_by_whom(study: Study)
     assert table["row"].tolist() == [f"{row} {how}" for how in ("Is it?", "I do not think so.") for row in ROWS]
     assert table["source"].tolist() == ["people", "people", "plain", "plain"]
     assert table["answered"].tolist() == [*ROWS, *ROWS]
-
-
-def test_a_grid_that_is_not_there_or_named_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="takes the answers of `reply`, which is not an earlier grid"):
-        other = GridPlan("rate", SidePlan(answers=("write", "reply")), SidePlan(names=("kind",)), (RATE,))
-        Study.create(tmp_path / "study.db", Setup(title="t"), grids=[WRITE, other])
-    with pytest.raises(InputError, match="twice"):
-        SidePlan(answers=("write", "write"))
 
 
 def test_a_recipe_names_one_grid_or_several_and_is_no_other_study_the_second_time(tmp_path: Path) -> None:

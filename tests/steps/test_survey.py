@@ -105,9 +105,6 @@ def test_answers_are_three_and_differ(tmp_path: Path) -> None:
             survey_plans("survey", statements(tmp_path), answers=answers)
 
 
-# -- groups of those who answered a round, by what they said about themselves
-
-
 @pytest.mark.slow
 def test_groups_are_those_that_were_declared_beforehand(tmp_path: Path) -> None:
     grid = surveyed(tmp_path).grid()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,9 +20,7 @@ from fcpair.recipe import load_recipe
 from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.oversight import build_progress
 from fcpair.study import Study
-from steps.small import CNS, HS, SHARED, assert_refused, write_corpus, write_csv
-
-At = Callable[[str], Study]
+from steps.small import CNS, HS, SHARED, At, assert_refused, write_corpus, write_csv
 
 COLLECTION = """qid,query,docid,document
 q1,How do I mend a puncture?,,
@@ -70,9 +66,6 @@ def collection(tmp_path: Path) -> Study:
     )
     study.grid().select(Select(hs=3))
     return study
-
-
-# -- what is at the top of runs
 
 
 def test_candidates_are_the_union_of_the_first_of_each_run_for_each_selected_hs(at: At, tmp_path: Path) -> None:
@@ -143,9 +136,6 @@ def test_a_run_that_cannot_be_is_refused_and_a_rank_for_which_a_system_named_not
     assert candidates(study) == {CNS[9]}
 
 
-# -- ids of the researcher's own
-
-
 @pytest.mark.server
 def test_a_run_names_texts_by_the_ids_of_the_corpus_and_never_by_the_numbers_of_the_study(
     collection: Study, tmp_path: Path
@@ -179,9 +169,6 @@ def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At,
     assert row["hs"] == HS[1]
     grid.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", f"{row['hs_id']} Q0 {row['cn_id']} 1 1 x"),)))
     assert candidates(study) == {CNS[4]}
-
-
-# -- texts without a pair
 
 
 @pytest.mark.server
@@ -250,9 +237,6 @@ def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_
     )
 
 
-# -- recipes
-
-
 def test_a_recipe_names_runs_beside_it_and_is_held_against_their_content(tmp_path: Path) -> None:
     write_corpus(tmp_path / "c.csv")
     run = a_run(tmp_path / "r.trec", "1 Q0 12 1 2 x")
@@ -268,15 +252,3 @@ def test_a_recipe_names_runs_beside_it_and_is_held_against_their_content(tmp_pat
     a_run(run, "1 Q0 13 1 2 x")
     with pytest.raises(InputError, match=r"retrieve +runs .*r\.trec +that file with different content"):
         list(study.walk(read))
-
-
-def test_the_command_takes_several_runs(at: At, tmp_path: Path) -> None:
-    study = at("selected")
-    hs, cn = ids(study, "hs"), ids(study, "cn")
-    runs = [a_run(tmp_path / f"{n}.trec", f"{hs[HS[n]]} Q0 {cn[CNS[n]]} 1 2 x") for n in range(2)]
-    given = ["retrieve", "--run", str(runs[0]), "--run", str(runs[1]), "--depth", "5", "--study", study.place]
-    said = CliRunner().invoke(main, given)
-    assert said.exit_code == 0, said.output
-    assert "retrieve: 2 candidates were brought in; runs: 0.trec: 1, 1.trec: 1" in said.output
-    log = json.loads(CliRunner().invoke(main, ["log", "--format", "json", "--study", study.place]).output)
-    assert log[-1]["params"]["runs"] == [str(run) for run in runs]

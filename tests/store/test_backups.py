@@ -58,9 +58,6 @@ def whole(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> P
     return Study.back_up(files["checked"], tmp_path_factory.mktemp("backup") / "small.backup")
 
 
-# -- taken for a study
-
-
 def test_whoever_takes_it_for_a_study_is_told_of_restore_and_it_can_be_unpacked_without_fcpair(
     whole: Path, files: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -77,9 +74,6 @@ def test_whoever_takes_it_for_a_study_is_told_of_restore_and_it_can_be_unpacked_
             Study(file)
     shutil.unpack_archive(whole, tmp_path, "zip")
     assert dump(tmp_path / "study.sqlite") == dump(files["checked"])
-
-
-# -- there and back
 
 
 @pytest.mark.slow
@@ -136,9 +130,6 @@ def test_a_backup_is_readable_to_its_owner_alone_nothing_else_is_left_and_no_fil
     assert sorted(tmp_path.iterdir()) == [again, file]
 
 
-# -- what is there is not touched
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_study_that_is_there_is_not_restored_over(studies: Studies, new: NewPlace, tmp_path: Path, kind: str) -> None:
     there, other = studies(kind, "dealt"), studies(kind, "checked")
@@ -174,9 +165,6 @@ def test_a_backup_goes_back_to_the_kind_of_place_it_is_of(studies: Studies, new:
         with pytest.raises(StudyError, match="`fcpair copy` takes it to"):
             Study.restore(Study.back_up(studies(kind, "empty"), tmp_path / f"{kind}.backup"), place)
         assert not backends.at(place).is_there(place)
-
-
-# -- what is damaged is recognised
 
 
 def refused(file: Path, target: Path) -> str:
@@ -230,9 +218,6 @@ def test_one_of_a_newer_fcpair_is_refused(tmp_path: Path, change: dict[str, Any]
     assert "newer fcpair" in refused(file, tmp_path / "again.db")
 
 
-# -- a disk that is full, a program that is missing
-
-
 def test_a_disk_that_fills_up_half_way_leaves_nothing(files: dict[str, Path], whole: Path, tmp_path: Path) -> None:
     program = f"{sys.executable} -m fcpair"
     for command in (
@@ -281,9 +266,6 @@ def test_a_pg_restore_that_fails_leaves_nothing(
     with pytest.raises(StudyError, match="pg_restore failed"):
         Study.restore(file, target)
     assert not backends.at(target).is_there(target)
-
-
-# -- the commands
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -384,9 +384,6 @@ def test_what_was_changed_behind_its_back_before_the_upgrade_is_found_after_it_a
         assert any(fault in line for line in faults[check])
 
 
-# -- in PostgreSQL
-
-
 @pytest.fixture
 def database_url(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of an empty database."""

@@ -60,9 +60,6 @@ def labels_of(scheme: OneOf) -> st.SearchStrategy[Labels]:
     return st.dictionaries(st.integers(0, 99), st.lists(st.sampled_from(scheme.codes), min_size=1, max_size=7))
 
 
-# -- counting
-
-
 def test_a_tally_counts_each_answer_of_each_pair_and_each_has_votes_for_its_own_code() -> None:
     count = tallied({8: [9, 9, 0], 3: [5]}, FOUR)
     assert count.cell_id.tolist() == [3, 8]
@@ -76,9 +73,6 @@ def test_votes_are_the_labels_equal_to_a_code(labels: Labels, code: int) -> None
     count = tallied(labels, FOUR)
     votes = count.votes(np.full(len(labels), code))
     assert votes.tolist() == [labels[pair].count(code) for pair in sorted(labels)]
-
-
-# -- deciding
 
 
 WAITS = (False, -1, None)
@@ -147,9 +141,6 @@ def test_the_median_of_two_numbers_in_the_middle_is_halfway_where_the_scale_has_
     scale = Scale(Decimal(1), Decimal(5), Decimal("0.5"))
     is_decided, code, _ = decided([scale.read(number) for number in numbers.split()], "median", scheme=scale)
     assert (scale.name(code) if is_decided else None) == median
-
-
-# -- what a run would do
 
 
 def state(pair: int, codes: list[int], rule: str | None = None, code: int | None = None) -> PairState:

@@ -68,9 +68,6 @@ PAIRS = st.lists(
 )
 
 
-# -- the rules
-
-
 @pytest.mark.parametrize(
     ("labels", "final", "verdict", "unanimous", "majority"),
     [
@@ -173,9 +170,6 @@ def test_reasons_by_hand(labels: list[int], final: int, verdict: int, tier: str,
     assert failed_demands(evidence_of(([0], 0, 1), (labels, final, verdict)), rules[tier], 1) == expected
 
 
-# -- the tables
-
-
 def test_tables_by_hand() -> None:
     pairs = pd.DataFrame(
         [(4, 1, 1, 2, 2, 1), (4, 1, 2, 0, 5, 1), (2, 2, 1, 2, 1, 1), (1, 3, 3, 0, 1, 0), (0, 4, 4, -1, 3, -1)],
@@ -217,9 +211,6 @@ def test_tables_of_a_grid_of_other_sides_name_cells_rows_and_columns() -> None:
     last = with_memberships(pairs.iloc[1:])
     shares = tier_tables(last.assign(final=2), APPROPRIATENESS, tier_rules())[1]["share"]
     assert (pd.isna(shares[0]), shares[3]) == (True, 1.0)  # an empty tier has none
-
-
-# -- FC-CONAN again
 
 
 @pytest.fixture(scope="module")

@@ -53,9 +53,6 @@ def keys(found: pd.DataFrame) -> list[tuple[int, ...]]:
     return list(found[["source", "cn", "rank"]].itertuples(index=False, name=None))
 
 
-# -- neighbours
-
-
 def test_neighbours_by_hand() -> None:
     """Angles of 0, 10, 30 and 90 degrees; the cosine of their differences."""
     angles = np.radians([0, 10, 30, 90])
@@ -113,9 +110,6 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, copied: int, see
     whole = neighbours(vectors, sources, 4)
     monkeypatch.setattr(retrieve, "COPIED_ROWS", copied)
     pd.testing.assert_frame_equal(neighbours(vectors, sources, 4, memory_mb=1), whole)
-
-
-# -- languages
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,6 @@ WHOLE = ("bm25(k1=high)", "bm25(k1=-1)", "tfidf(fit=(a)", 'tfidf(fit="a\\d")', "
 """Names that a refusal shows as they are."""
 
 
-# -- printed and read back
-
-
 @given(systems)
 def test_a_system_is_read_back_from_its_name_and_from_its_short_one_with_files_at_their_last_part(
     system: System,
@@ -144,9 +141,6 @@ def test_files_are_taken_to_be_relative_to_a_folder_also_inside_and_need_no_quot
         assert "bm25_k1=2.0.trec" in str(parse_system(text))
 
 
-# -- refused
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -224,9 +218,6 @@ def test_any_text_is_a_system_or_refused(text: str) -> None:
     except InputError:
         return
     assert parse_system(str(system)) == system
-
-
-# -- values of one's own
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,6 @@ from fcpair.stages.stats.paired_tests import (
 Floats = NDArray[np.float64]
 
 
-# -- randomisation
-
-
 def exact_p(differences: Floats) -> float:
     """The share of all sign vectors that give as great a sum."""
     sums = [abs(np.dot(signs, differences)) for signs in product([-1, 1], repeat=len(differences))]
@@ -85,9 +82,6 @@ def test_the_p_value_is_near_that_of_scipy(monkeypatch: pytest.MonkeyPatch, cell
     assert found == pytest.approx(other, abs=3 * sqrt((other * (1 - other) + 2 * other * (1 - other / 2)) / 9_999))
 
 
-# -- Holm
-
-
 @pytest.mark.parametrize(
     ("p", "corrected"),
     [
@@ -124,9 +118,6 @@ def test_fewer_hs_than_are_needed_have_too_few_ways_of_signs(n_tests: int) -> No
     needed = needed_hs(n_tests, 0.05)
     least = [n_tests * exact_p(np.linspace(0.1, 0.9, n_hs)) for n_hs in (needed, needed - 1)]
     assert least[0] < 0.05 <= least[1]
-
-
-# -- Kendall
 
 
 @pytest.mark.parametrize(

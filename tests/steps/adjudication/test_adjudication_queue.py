@@ -25,9 +25,6 @@ from steps.small import ANNOTATORS, NAMES, At, open_work, record, standing, writ
 CHOICES = ("not_appropriate", "appropriate", "irreconcilable")
 
 
-# -- what is shown
-
-
 def test_each_pair_that_waits_is_shown_once_with_its_labels_and_no_name_and_those_of_one_hs_together(at: At) -> None:
     study = at("labelled")
     grid, queue = study.grid(), AdjudicationQueue(study.grid())
@@ -50,19 +47,6 @@ def test_each_pair_that_waits_is_shown_once_with_its_labels_and_no_name_and_thos
     messages = [case.hs.body for case in shown]
     changes = sum(message != following for message, following in pairwise(messages))
     assert changes <= len(set(messages))  # one HS may stand at the border of two shares
-
-
-def test_one_can_go_on_from_each_pair_and_come_back_to_the_first(at: At) -> None:
-    study = at("decided")
-    queue, (judy,) = AdjudicationQueue(study.grid()), adjudicators(study, "judy")
-    first = first_case(study, judy)
-    seen = [first.cell_id]
-    for _ in range(queue.state(judy).waiting):
-        case = queue.next(judy, after=seen[-1])
-        assert case is not None
-        seen.append(case.cell_id)
-    assert sorted(seen[:-1]) == study.grid().waiting_pairs()
-    assert seen[-1] == first.cell_id
 
 
 @settings(max_examples=10)
@@ -158,9 +142,6 @@ def _attempt(act: Callable[[], object]) -> bool:
     return True
 
 
-# -- the way through
-
-
 @given(n=st.integers(0, 60), of=st.integers(1, 9))
 def test_every_adjudicator_comes_past_every_pair_once(n: int, of: int) -> None:
     for at in range(of):
@@ -180,9 +161,6 @@ def test_two_adjudicators_meet_at_the_last_pair_alone(n: int, turns: list[int]) 
         before_them = [next(pair for pair in way if pair in left) for way in ways]
         assert before_them[0] != before_them[1]
         left.discard(before_them[turn])
-
-
-# -- what is decided
 
 
 @pytest.mark.server

@@ -17,7 +17,6 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Figure, Role
 from fcpair.stages.questions import parse_form
 from fcpair.stages.questions.form import part_codes
-from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.agreement import Agreement, AgreementBlock, compute_agreement, part_agreements
 from fcpair.steps.adjudication import agreement as agree
 from fcpair.steps.base.context import note_stage_run
@@ -199,13 +198,6 @@ def test_the_round_that_counts_is_one_block_of_the_same_figures(at: At) -> None:
         grid.agreement(round="validate")
 
 
-def test_the_grid_is_what_is_measured_where_nothing_else_is_said() -> None:
-    assert Agree(blocks="grid") == Agree()
-    assert "blocks" not in compute_agreement(by_hand("types: facts"), VERDICT).as_dict()["options"]
-    with pytest.raises(InputError, match="blocks is 'cell'; expected one of grid, column, row"):
-        Agree(blocks="cell")  # type: ignore[arg-type]
-
-
 def test_the_scale_of_a_form_has_kappa_on_bins(grid: Grid) -> None:
     blocks = named(grid.agreement(Agree(bins=("1-2", "2.5-3.5", "4-5")), round="answer"))
     assert {name for (name, _), block in blocks.items() if block.agreement and block.agreement.bins} == {"tone"}
@@ -239,9 +231,6 @@ def test_bins_that_a_form_has_no_scale_for_are_refused_unless_they_are_the_grid_
     assert page.count("<caption>The same on bins") == 1
     assert "Bins 1-3, 3.5-5; unweighted." in page
     assert "mean kappa on bins" in page
-
-
-# -- two people side by side, disputed texts, and agreement by metadata
 
 
 def test_two_people_are_compared_on_what_both_labelled_and_each_confusion_is_a_search(at: At) -> None:
@@ -314,9 +303,6 @@ def test_agreement_is_measured_for_each_value_of_metadata(at: At) -> None:
         grid.agreement(metadata="topic")
     columns = Monitor(grid).metadata_columns()
     assert columns == {"row": ("hs_topic", "id", "topic"), "column": ()}  # not offered: what has one value
-
-
-# -- label models: which labels they are of, what they are compared with, and that they change nothing
 
 
 def test_the_models_are_of_the_definite_labels_that_stand(at: At, tmp_path: Path) -> None:

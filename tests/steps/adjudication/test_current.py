@@ -70,9 +70,6 @@ def reading_all(study: Study, monkeypatch: pytest.MonkeyPatch, act: Callable[[],
     return [(query, step) for query, plan in plans.items() for step in plan if READS_ALL.search(step)]
 
 
-# -- the kept list of conflicts is at any time the one that would be found anew
-
-
 def assert_is_as_found_anew(study: Study, kept: GridContext) -> int:
     """Compare the kept list and its counts with what the labels say now; returns how many there are."""
     with study._store.read() as tx:

@@ -103,9 +103,6 @@ def test_a_person_s_decision_keeps_its_labels_and_a_rule_s_has_those_of_now(stud
     assert [again.labels for again in search(study, by="judy")] == [{}]  # while somebody has still to label the pair
 
 
-# -- pairs that labels or a rule have settled, put before a person
-
-
 def test_numbers_are_said_in_short() -> None:
     numbers_by_text = {"": [], "7": [7], "1-3": [3, 1, 2, 2], "0-1, 5-6, 9": [9, 1, 5, 6, 0]}
     assert {as_ranges(numbers): numbers for numbers in numbers_by_text.values()} == numbers_by_text
@@ -176,16 +173,3 @@ def test_the_recipe_says_what_was_done_with_pairs_and_doctor_finds_nothing_wrong
     assert "`fcpair assign --more --pairs-file FILE`, which asked for one label more of the pairs" in comments
     study.close()
     assert [check.name for check in Study.doctor(study.place).checks if check.found] == []
-
-
-def test_extra_labels_go_to_people_who_have_not_the_pair(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
-    plan = grid.desk.plan_more_labels(pairs=[1, 2, 3])
-    run = grid.assign(more=True, pairs=[3, 1, 2, 1])
-    open_pairs = open_work(study)
-    by_person = {who: sum(name == who for name, _ in open_pairs) for who, _ in open_pairs}
-    assert (run.counts["new"], by_person) == (plan.n_new, {name: n for name, (n, _) in plan.by_person.items() if n})
-    assert {pair for _, pair in open_pairs} <= {1, 2, 3}
-    assert_refused(study, lambda: grid.assign(pairs=[1]), InputError, "`pairs` are for more labels")
-    assert_refused(study, lambda: grid.assign(more=True, pairs=[77]), UnknownIdError, "there is no pair 77")

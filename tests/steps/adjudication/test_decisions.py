@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
-import pytest
 from servers import Places
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Adjudicate, Partition, Validate
 from fcpair.records import Role
 from fcpair.study import Study
-from steps.small import ANNOTATORS, At, assert_refused, check, dump, labels_of, open_work, record, standing, write_csv
+from steps.small import ANNOTATORS, At, assert_refused, check, dump, open_work, record, standing, write_csv
 
 MADE: dict[str, bytes] = {}  # the files of `given_labels`, by labels
 
@@ -50,29 +48,6 @@ ALL_KINDS = {1: votes("2", "2"), 2: votes("2", "2", "0"), 3: votes("2", "0"), 4:
 REOPENED = ("reopened", None)
 
 # -- policies and people; what each policy decides, and who may, is tested in `tests/doors`
-
-
-def test_ties_and_not_sure_alone_can_be_discarded(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    run = study.grid().adjudicate(Adjudicate("majority", "discard"))
-    assert standing(study)[3] == standing(study)[4] == ("no_majority", None)
-    assert (run.counts["no_majority"], run.counts["waiting"]) == (2, 0)
-    assert set(study.grid().tiers().table().pairs.set_index("cell_id").loc[[3, 4], "final"]) == {-1}
-
-
-def test_what_a_person_decided_stands_when_the_labels_change(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    grid = study.grid()
-    for name in ("", "a,b", "../ada"):
-        assert_refused(study, partial(grid.decide, 2, 0, by=name), InputError, "cannot be a pseudonym")
-    grid.decide(2, 0, by="ada")
-    assert [person.role for person in study.people if person.name == "ada"] == [Role.ADJUDICATOR]
-    record(study, tmp_path, [("cleo", 2, "2")], supersede=True)
-    grid.adjudicate(Adjudicate("majority"))
-    assert standing(study)[2] == ("person", 0)
-
-
-# -- labels that change afterwards
 
 
 def test_a_rule_s_decision_follows_its_labels(at: At, tmp_path: Path) -> None:
@@ -123,8 +98,6 @@ def test_a_dry_run_says_what_would_be_decided_and_changes_nothing(at: At, tmp_pa
     assert dump(study) == before
 
 
-# -- decisions from a file
-
 WRONG_FILES: list[tuple[list[dict[str, object]], str]] = [
     ([{"pair": 3, "label": "not_sure"}], ":2: unknown label `not_sure`"),
     ([{"pair": 3, "label": "skip"}], ":2: unknown label `skip`"),
@@ -159,9 +132,6 @@ def test_decisions_are_taken_from_a_file_once_and_replace_others_only_when_asked
     assert_refused(study, lambda: grid.import_outcomes(other), InputError, message)
     assert grid.import_outcomes(other, supersede=True).counts["imported"] == 1
     assert standing(study)[2] == ("imported", 0)
-
-
-# -- validation
 
 
 def verdicts(study: Study) -> dict[int, int]:
@@ -219,17 +189,6 @@ def test_a_verdict_counts_while_the_label_is_the_one_that_it_was_about(at: At, t
     assert verdicts(study)[1] == 1
 
 
-def test_more_pairs_are_dealt_when_more_are_decided(at: At) -> None:
-    study = at("checked")
-    grid = study.grid()
-    waiting = grid.waiting_pairs()
-    for pair in waiting:
-        grid.decide(pair, 2, by="ada")
-    assert_refused(study, lambda: grid.assign_validation(Validate()), StageError, r"has 19 verdicts.*--more")
-    assert grid.assign_validation(Validate(), more=True).counts["pairs"] == len(waiting)
-    assert sorted(pair for _, pair in open_work(study, checks=True)) == waiting
-
-
 def test_a_dealt_round_can_be_dealt_again_until_somebody_has_answered(at: At, tmp_path: Path) -> None:
     study = at("checking")
     grid = study.grid()
@@ -259,9 +218,6 @@ def test_discarded_and_reopened_pairs_are_not_validated(at: At, tmp_path: Path) 
     assert sorted(pair for _, pair in open_work(study, checks=True)) == [2, 5]
 
 
-# -- blind validation
-
-
 def own_label(folder: Path, own: str, *, pair: int = 1) -> Path:
     """A sheet with what vera would say of a pair."""
     return write_csv(folder / "v.csv", [{"pair": pair, "validator": "vera", "own_label": own}])
@@ -280,17 +236,6 @@ def test_a_blind_label_is_the_verdict_that_it_amounts_to(at: At, tmp_path: Path)
         assert verdicts(study)[1] == verdict
 
 
-@pytest.mark.parametrize("blind", [True, False])
-def test_open_blind_work_does_not_become_seeing_by_adding_to_the_round(at: At, blind: bool) -> None:
-    study = at("decided")
-    grid = study.grid()
-    grid.assign_validation(Validate(validators=2, pairs=5, blind=blind))
-    other = partial(grid.assign_validation, Validate(pairs=5, blind=not blind), more=True)
-    assert_refused(study, other, StageError, "the round has open verdicts that")
-    grid.assign_validation(Validate(pairs=5, blind=blind), more=True)
-    assert len(open_work(study, checks=True)) == 10
-
-
 def test_a_round_may_be_blind_after_one_that_was_not(at: At, tmp_path: Path) -> None:
     study = validated(at, tmp_path)
     grid = study.grid()
@@ -300,7 +245,3 @@ def test_a_round_may_be_blind_after_one_that_was_not(at: At, tmp_path: Path) -> 
     grid.assign_validation(Validate(blind=True), more=True)
     grid.import_verdicts(own_label(tmp_path, "2", pair=4))
     assert verdicts(study) == {1: 1, 2: 1, 3: 1, 4: 1}
-
-
-def test_the_study_s_labels_are_untouched_by_validation(at: At) -> None:
-    assert labels_of(at("checked")) == labels_of(at("labelled"))

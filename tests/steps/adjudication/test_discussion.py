@@ -76,9 +76,6 @@ def test_who_has_not_answered_a_pair_does_not_see_what_others_said(at: At) -> No
     assert {batch(study)[3]} <= {task.cell_id for task in study.work_queue().tasks(visitors["ana"], 50)}
 
 
-# -- agreement before the discussion and after it
-
-
 def figures(study: Study) -> dict[str, Any]:
     """Alpha before and after, with their intervals, as the result has them."""
     (row,) = [row for row in study.grid().calibration.measure().rows() if row["figure"] == ALPHA_NAME]
@@ -150,8 +147,6 @@ def test_no_tier_no_figure_and_no_export_has_an_answer_of_a_calibration(at: At, 
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     assert decided(study, tmp_path) == with_calibration
 
-
-# -- flags at sentences of the guidelines
 
 RULES = """# Be kind
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,8 @@ from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study
 from steps.online import at_desk, give
-from steps.small import assert_refused, dump, labels_of, standing, write_csv
+from steps.small import At, assert_refused, dump, labels_of, standing, write_csv
 
-At = Callable[[str], Study]
 ROWS, TYPES = ("Tea is for cowards.", "Cats are cold."), ("facts", "humour")
 WRITE = RoundPlan("write", "text: text(min_words=4); also: any_of(facts,warm,question)", role="writer", people=2)
 EDIT = RoundPlan("edit", "text: edit(min_words=2); fit: one_of(no,yes)", people=2, edits="write", counts=False)
@@ -337,9 +335,6 @@ def test_no_question_is_called_as_a_column_of_its_files(write: Grid, tmp_path: P
             Study._of(write._store).add_grid(plan)
 
 
-# -- what was decided is written to a file, and read back from it
-
-
 def exported(grid: Grid, folder: Path) -> pd.DataFrame:
     grid.export.decisions(folder / "decisions.csv")
     return read_table(folder / "decisions.csv").drop(columns="line")
@@ -373,10 +368,3 @@ def test_every_decision_is_written_with_its_rule_its_person_and_the_answers_and_
     other = at("labelled")
     other.grid().import_outcomes(tmp_path / "decisions.csv")
     assert {pair: code for pair, (rule, code) in standing(other).items() if rule == "imported"} == was
-
-
-@pytest.mark.parametrize(("stage", "said"), [("dealt", "needs labels first"), ("labelled", "nothing has been decided")])
-def test_there_must_be_decisions(at: At, tmp_path: Path, stage: str, said: str) -> None:
-    with pytest.raises(StageError, match=said):
-        at(stage).grid().export.decisions(tmp_path / "d.csv")
-    assert not (tmp_path / "d.csv").exists()

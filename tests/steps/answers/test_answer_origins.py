@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -17,11 +16,11 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role, RunRecord, Tier
 from fcpair.steps.answers import examples
 from fcpair.study import Study
-from steps import forms
 from steps.small import (
     CNS,
     SELECTED,
     VALIDATORS,
+    At,
     assert_refused,
     check,
     label_of,
@@ -30,11 +29,6 @@ from steps.small import (
     record,
     write_csv,
 )
-
-At = Callable[[str], Study]
-
-
-# -- people who were dismissed: their answers are left out, and it is said
 
 
 def left_out(name: str, n: int) -> str:
@@ -85,31 +79,6 @@ def test_nobody_who_was_dismissed_takes_what_is_free_or_brings_their_own_work(
     study.dismiss("ana", reason="Thank you.")
     assert study.grid().import_labels(path).notes == (left_out("ana", 1),)
     assert [(who, label) for (_, who), label in labels_of(study).items()] == [("ben", "appropriate")]
-
-
-def test_answers_to_a_form_of_who_was_dismissed(tmp_path: Path) -> None:
-    with closing(Study(forms.build(tmp_path))) as study:
-        study.add_people(["ria"], Role.RATER)
-        grid = study.grid("rate")
-        path = write_csv(tmp_path / "rated.csv", [{"cell": cell, "by": "rae", "rating": "4"} for cell in range(1, 10)])
-        assert grid.import_answers(path, "rate").counts["answers"] == 9
-        study.dismiss("rae")
-        run = grid.import_answers(path, "rate")
-        assert (run.counts["answers"], run.notes) == (0, (left_out("rae", 9),))
-        assert grid.answers("rate").empty
-
-
-def test_verdicts_of_who_was_dismissed_before_giving_any(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    work = open_work(study, checks=True)
-    name = work[0][0]
-    verdicts = [(who, pair, "agree") for who, pair in work if who == name]
-    study.dismiss(name, reason="Thank you.")
-    run = check(study, tmp_path, verdicts)
-    assert (run.counts["answers"], run.notes) == (0, (left_out(name, len(verdicts)),))
-
-
-# -- where an answer comes from belongs to what it is: simulated and real ones never stand for one another
 
 
 def simulated(at: At) -> Study:
@@ -166,16 +135,6 @@ def test_a_real_answer_that_differs_from_a_simulated_one_needs_supersede(at: At,
     assert study.status()["judgements"] == {"imported": 1, "simulated": 41}
 
 
-def test_an_equal_verdict_by_a_person_is_recorded_as_real(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    work = open_work(study, checks=True)
-    made_up = [{"pair": pair, "validator": who, "verdict": "agree", "origin": "simulated"} for who, pair in work]
-    study.grid().import_verdicts(write_csv(tmp_path / "v.csv", made_up))
-    assert study.status()["judgements"] == {"imported": 42, "simulated": 19}
-    assert check(study, tmp_path, [(who, pair, "agree") for who, pair in work]).counts["answers"] == 19
-    assert study.status()["judgements"] == {"imported": 61}
-
-
 def test_an_equal_answer_to_a_form_by_a_person_is_recorded_as_real(tmp_path: Path) -> None:
     rate = RoundPlan("rate", "rating: scale(1,5,0.5,positive=4)", role="rater", answers=2, people=3)
     plan = GridPlan("rate", SidePlan(names=("Tea is odd.", "Cats are cold.")), SidePlan(names=("kind",)), (rate,))
@@ -190,9 +149,6 @@ def test_an_equal_answer_to_a_form_by_a_person_is_recorded_as_real(tmp_path: Pat
     made_up.to_csv(tmp_path / "back.csv", index=False)
     with pytest.raises(InputError, match="the answers in the file are simulated"):
         grid.import_answers(tmp_path / "back.csv")
-
-
-# -- a column of answers that somebody sorted apart from its rows is warned of at every door
 
 
 def filled_in(path: Path, column: str, *words: str) -> pd.DataFrame:

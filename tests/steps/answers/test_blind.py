@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -19,9 +18,7 @@ from fcpair.store.answers import judgements
 from fcpair.study import Study
 from fcpair.work_records import Submission
 from steps.online import at_desk, choices, give
-from steps.small import NAMES, assert_refused, check, open_work, record, standing, who_had, write_csv
-
-At = Callable[[str], Study]
+from steps.small import NAMES, At, assert_refused, check, open_work, record, standing, who_had, write_csv
 
 
 def after_a_blind_round(at: At) -> tuple[Study, dict[int, str]]:
@@ -96,21 +93,6 @@ def test_who_has_seen_a_label_of_a_pair_is_not_asked_blind_about_it(at: At, tmp_
     )
 
 
-def test_who_answered_blind_may_be_asked_with_the_new_label_in_sight(at: At, tmp_path: Path) -> None:
-    study, _ = after_a_blind_round(at)
-    desk, vera = at_desk(study, "vera")
-    while desk.tasks(vera):
-        give(desk, vera, "agree")
-    pair = desk.answers(vera, n=50)[-1].cell_id
-    other = "0" if standing(study)[pair][1] == 2 else "2"
-    relabel(study, tmp_path, pair, other)
-    study.grid().assign_validation(Validate(pairs=1), more=True)
-    (task,) = desk.tasks(vera)
-    assert (task.cell_id, task.shown) == (pair, NAMES[int(other)])
-    give(desk, vera, "disagree")
-    assert columns_of(study, pair) == (0, None)
-
-
 def test_a_slot_that_was_dealt_blind_stays_blind_in_other_hands(at: At) -> None:
     study = at("decided")
     grid = study.grid()
@@ -156,9 +138,6 @@ def test_files_go_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: Path
         assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, not is_blind, is_blind)
         if not is_blind:
             check(study, tmp_path, [("vera", int(pair), "agree") for pair in rows["pair"]])
-
-
-# -- who answered blind and is asked again with the new label in sight has one verdict on the pair: the later one
 
 
 def verdicts(study: Study, pair: int) -> list[int]:

@@ -27,7 +27,7 @@ from fcpair.store.answers import examples as store
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study
 from steps.online import at_desk, give
-from steps.shown import ASK, CATS, CYCLING, GREEN_TEA, PROMPT, ROWS, TEA, WRITE, WRITTEN, asking, study_of, write_on_all
+from steps.shown import ASK, CATS, CYCLING, GREEN_TEA, PROMPT, ROWS, TEA, WRITE, WRITTEN, asking, study_of
 
 pytestmark = pytest.mark.torch
 
@@ -96,9 +96,6 @@ def review_row(grid: Grid, *, used: bool) -> None:
 
 def study_with(grid: Grid) -> Study:
     return Study._of(grid._store)
-
-
-# -- finding
 
 
 def test_each_row_gets_the_nearest_of_the_others_by_the_text_of_their_first_cell_and_never_itself(
@@ -183,9 +180,6 @@ def test_examples_are_found_whatever_changes_elsewhere_meanwhile_but_not_where_t
     assert not grid.examples("propose").empty
 
 
-# -- reviewing
-
-
 @pytest.mark.server
 def test_a_sheet_says_which_are_used_and_the_newest_word_counts(found: Grid, tmp_path: Path) -> None:
     write_table(found.examples("propose"), path := tmp_path / "blank.csv")
@@ -234,9 +228,6 @@ def test_a_row_comes_with_its_examples_and_says_where_to_go_on(found: Grid) -> N
         found.desk.row_to_review("propose", 3)
     with pytest.raises(UnknownIdError, match="round `propose` has no such example"):
         found.desk.review_example("propose", 999, used=True, by=1)
-
-
-# -- models
 
 
 def test_models_are_shown_the_used_ones_in_order(found: Grid, asked: list[str], tmp_path: Path) -> None:
@@ -312,19 +303,6 @@ def test_the_walk_finds_examples_stops_for_the_review_and_goes_on(tmp_path: Path
     assert list(study.walk(recipe)) == []  # a service is asked by hand
     assert asked == []
     assert grid.generate("propose").counts["answers"] == len(asked) == 2
-
-
-@pytest.mark.server
-def test_the_walk_waits_for_the_texts_that_examples_are_of(tmp_path: Path) -> None:
-    recipe = Recipe(setup=Setup(title="t"), grids=(WRITE, asking()))
-    study = Study.create(tmp_path / "study.db", recipe.setup, grids=recipe.grids)
-    study.add_people(["wren"], Role.WRITER)
-    assert [run.stage for run in study.walk(recipe)] == ["pair", "assign", "pair"]
-    write_on_all(study)
-    assert [run.stage for run in study.walk(recipe)] == ["examples"]
-
-
-# -- the plan
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,8 @@ from fcpair.records import Role
 from fcpair.study import Study
 from steps import forms
 from steps.answers.tool_exports import NOTE, Said, Task, export, json_lines, people_table, tasks_of
-from steps.small import HS, assert_refused, label_of, labels_of, open_work
+from steps.small import HS, At, assert_refused, label_of, labels_of, open_work
 
-At = Callable[[str], Study]
 tools = pytest.mark.parametrize("tool", TOOLS)
 with_skips = pytest.mark.parametrize("tool", ["label-studio", "prodigy"])
 
@@ -120,20 +119,6 @@ def test_skips_are_skips_and_of_several_answers_the_latest_counts(trip: Callable
     assert Study.doctor(project.study.place).is_sound
 
 
-@with_skips
-def test_a_later_export_with_another_answer_needs_to_supersede(trip: Callable[[str], Trip], tool: str) -> None:
-    project = trip(tool)
-    task = project.tasks[0]
-    first, second = chosen("not_sure", second=1), chosen("appropriate", second=2)
-    project.bring(project.export((task, first)))
-    both = project.export((task, first), (task, second))
-    project.refuses(both, "has already answered pair")
-    run = project.bring(both, supersede=True)
-    assert run.counts == {"answers": 1, "skips": 0, "already_there": 0} | run.counts
-    assert "earlier" not in run.counts
-    assert len(project.grid.explain(task.number).answers) == 2
-
-
 def moved(task: Task, key: str) -> Task:
     """The same task under another key."""
     return task._replace(key=key, record=task.record | {"fcpair": key})
@@ -179,26 +164,6 @@ def test_what_an_export_may_not_say_is_refused(trip: Callable[[str], Trip], tool
     project.refuses(both, "are both ana; one person answers under one", people=tmp_path / "p.csv")
 
 
-def test_answers_in_which_nobody_is_named_are_refused(at: At, tmp_path: Path) -> None:
-    def forget_user(record: Any) -> None:
-        if "annotations" in record:
-            record["annotations"][0]["completed_by"] = None
-        else:
-            record["_annotator_id"] = "main-label-ana-2026-11-26_05-08-27"
-
-    study = at("dealt")
-    for tool, place in (("label-studio", "project-1.json:1: "), ("prodigy", "")):
-        (tmp_path / tool).mkdir()
-        project = Trip(study, tmp_path / tool, tool)
-        project.refuses(project.edited(forget_user), f"{place}nobody is named who answered")
-    project = Trip(study, tmp_path, "doccano")
-    path = project.export((project.tasks[0], as_labelled(project.tasks[0])))
-    (path / "ana.jsonl").rename(path / "all.jsonl")
-    project.refuses(path, r"all.jsonl:1: nobody is named who answered; if one person gave all of these, write `all`")
-    project.people.write_text("user,annotator\nall,ana\n", "utf-8")
-    assert project.bring(path).counts["answers"] == 1
-
-
 def test_drafts_are_left_out_and_said(trip: Callable[[str], Trip]) -> None:
     project = trip("label-studio")
     drafts: dict[str, Any] = {"drafts": [{"result": []}, {"result": []}]}
@@ -230,9 +195,6 @@ def test_what_tells_two_things_at_once_is_refused(at: At, tmp_path: Path) -> Non
     doccano.refuses(path, "duplicate key `label`")
 
 
-# -- what is said of each person's shard, and which answers are left out
-
-
 def test_in_a_project_of_one_person_nobody_else_is_missing(trip: Callable[[str], Trip]) -> None:
     project = trip("prodigy")
     skipped, *answered = project.of("ana")[:5]
@@ -262,9 +224,6 @@ def test_simulated_answers_are_never_the_newer_ones(trip: Callable[[str], Trip])
     other = "not_sure" if labels_of(project.study)[task.number, task.person] != "not_sure" else "appropriate"
     assert project.bring(project.export((task, chosen(other))), supersede=True).counts["answers"] == 1
     assert labels_of(project.study)[task.number, task.person] == other
-
-
-# -- forms: what each tool can carry goes out and comes back, and what it cannot is refused
 
 
 TEXT = "They pay\nfor the road, نه؟ 😀 like =anybody."

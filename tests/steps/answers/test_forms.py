@@ -176,16 +176,6 @@ def test_decisions_by_rule_follow_the_round_that_counts_where_it_asks_one_closed
     assert rows(study, "SELECT cell_id & 4294967295, rule FROM adjudication") == [(1, "unanimous"), (2, "unanimous")]
 
 
-@pytest.mark.server
-def test_a_skipped_cell_goes_to_another_of_its_round_and_grid(study: Study) -> None:
-    study.add_people(["rex"], forms.PEOPLE["rae"])
-    desk, rae = at_desk(study, "rae")
-    give(desk, rae, "skip")
-    _, rex = at_desk(study, "rex")
-    (task,) = desk.tasks(rex, 9)
-    assert (task.grid, task.cell_id) == ("rate", 1)
-
-
 def test_a_batch_of_answers_is_about_several_grids(study: Study) -> None:
     desk, rae = at_desk(study, "rae")
     _, rob = at_desk(study, "rob")

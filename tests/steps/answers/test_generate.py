@@ -13,7 +13,7 @@ from fcpair.errors import ConflictError, InputError, RecipeError, ServiceError, 
 from fcpair.models import answering_models
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.recipe import Recipe, load_recipe
+from fcpair.recipe import load_recipe
 from fcpair.records import Origin, Role
 from fcpair.steps.answers import generate
 from fcpair.steps.answers.generate import MAX_TRIES
@@ -143,9 +143,6 @@ def test_where_it_changes_each_time_nothing_is_written(tmp_path: Path, monkeypat
     assert len(rows) == 3 * MAX_TRIES
 
 
-# -- replies
-
-
 @pytest.mark.server
 @pytest.mark.slow
 def test_a_text_is_marked_and_stays_whatever_is_amiss_with_it(tmp_path: Path) -> None:
@@ -228,9 +225,6 @@ def test_a_form_of_several_questions_is_answered_as_json_of_which_the_text_is_ma
     assert (rows["text"].iloc[0], rows["kind"].iloc[0]) == (text, "facts")
 
 
-# -- prompts
-
-
 def test_a_prompt_has_the_texts_the_definition_and_what_is_known_of_the_row(tmp_path: Path) -> None:
     path = tmp_path / "prompt.txt"
     path.write_text("{{A {column}: {definition}}} about {row.topic}.\n{row}", "utf-8")
@@ -297,9 +291,6 @@ def test_a_changed_prompt_is_a_difference_that_names_its_file(tmp_path: Path) ->
         study_recipe.check_recipe(study, load_recipe(recipe))
 
 
-# -- models and people
-
-
 @pytest.mark.server
 def test_people_curate_what_models_proposed_until_that_is_taken_back(tmp_path: Path) -> None:
     grid = asked(tmp_path)
@@ -332,28 +323,6 @@ def test_each_model_answers_its_own_column_and_a_person_is_no_model(tmp_path: Pa
     study_with(grid).add_people(["plain"], Role.ANNOTATOR)
     with pytest.raises(InputError, match="`plain` is a person of this study"):
         grid.generate("propose")
-
-
-@pytest.mark.server
-def test_the_walk_stops_before_a_service_is_asked_and_goes_on_after(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[object] = []
-
-    def ask(prompt: object, *_: object) -> str:
-        asked.append(prompt)
-        return "Not at all, I think."
-
-    monkeypatch.setattr(answering_models, "query_and_cache", ask)
-    plan = GridPlan("replies", SidePlan(names=STATEMENTS), SidePlan(names=("plain",)), (SERVICE, CURATE))
-    recipe = Recipe(setup=Setup(title="t"), simulate=Simulate(skips=0), grids=(plan,))
-    study = Study.create(tmp_path / "study.db", recipe.setup, grids=recipe.grids)
-    assert [run.stage for run in study.walk(recipe)] == ["pair"]
-    assert study.status()["next"] == "run `fcpair generate --grid replies --round propose`"
-    assert asked == []
-    study.grid().generate("propose")
-    assert [run.stage for run in study.walk(recipe)] == ["assign", "simulate"]
-    assert len(asked) == len(STATEMENTS)
 
 
 def test_a_service_that_fails_leaves_the_study_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,9 +30,7 @@ from fcpair.study import Study
 from steps.answers.tool_exports import Said, export, people_table, tasks_of
 from steps.online import admit, at_desk, give
 from steps.people.known import FOR_CONTROLS, FOR_QUALIFICATION, controls, known_table, qualification, right_answer
-from steps.small import ANNOTATORS, assert_refused, labels_of, record, write_csv
-
-At = Callable[[str], Study]
+from steps.small import ANNOTATORS, At, assert_refused, labels_of, record, write_csv
 
 
 def dealt(study: Study, folder: Path, known_pairs: int = 0) -> Study:
@@ -53,9 +51,6 @@ def scores_of(study: Study, use: Known | None = None) -> list[dict[str, Any]]:
 def score_of(study: Study, name: str) -> dict[str, Any]:
     (score,) = (score for score in scores_of(study, Known.QUALIFICATION) if score["name"] == name)
     return score
-
-
-# -- control pairs
 
 
 @pytest.mark.server
@@ -141,9 +136,6 @@ def test_the_round_that_counts_of_a_planned_grid_has_known_pairs_too(at: At, tmp
         grid.save.controls(Controls(table))
 
 
-# -- recipes
-
-
 def test_a_recipe_sets_known_pairs_once_before_it_assigns(
     at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,9 +180,6 @@ def test_known_pairs_can_be_set_while_people_calibrate_themselves(at: At, tmp_pa
     study = at("paired")
     study.grid().calibration.start(Calibration(pairs=4), annotators=3)
     assert study.grid().save.controls(controls(study, tmp_path)).counts["pairs"] == len(FOR_CONTROLS)
-
-
-# -- who has still to qualify answers nothing of their shard, at any door
 
 
 class Work(NamedTuple):
@@ -305,24 +294,6 @@ def test_simulated_people_below_the_pass_mark_wait_to_be_let_on(at: At, tmp_path
     assert {who for _, who in labels_of(study)} == {*ANNOTATORS}
 
 
-def test_a_recipe_with_simulated_people_ends_where_somebody_waits(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    known_table(study, tmp_path / "known.csv", FOR_QUALIFICATION)
-    (tmp_path / "recipe.toml").write_text(
-        '[qualification]\nfile = "known.csv"\nknown_pairs = 4\n[assign]\nannotators = 3\n[simulate]\naccuracy = 0.3\n'
-    )
-    recipe = load_recipe(tmp_path / "recipe.toml")
-    assert [run.stage for run in study.walk(recipe)] == ["qualification", "assign", "simulate"]
-    assert list(study.walk(recipe)) == []
-    standings = {score["name"]: score["standing"] for score in scores_of(study)}
-    assert set(standings.values()) == {"passed", "waits"}
-    passed = {name for name, standing in standings.items() if standing == "passed"}
-    assert {who for _, who in labels_of(study)} == passed
-
-
-# -- a skip in a qualification is no answer
-
-
 def test_skips_neither_help_nor_cost_the_pass(at: At, tmp_path: Path) -> None:
     """Of two pairs ana skips one, gets another behind the second, and answers both right: 2 of 2, and not 2 of 3."""
     study = dealt(at("paired"), tmp_path, known_pairs=2)
@@ -361,9 +332,6 @@ def test_who_skips_all_there_is_waits_for_the_lead(at: At, tmp_path: Path) -> No
 )
 def test_the_pass_mark_is_a_share_of_what_was_answered(answered: int, skipped: int, right: int, reaches: bool) -> None:
     assert KnownScore(answered + skipped, answered, skipped, right).reaches(0.75) is reaches
-
-
-# -- known items to practise on: from a file, as tables, in a recipe and in the recipe that the study prints
 
 
 ITEM = {"row": "Tea is vile.", "column": "Try it.", "answer": "not_sure", "explanation": "It says little."}

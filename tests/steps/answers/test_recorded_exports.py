@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,8 @@ from fcpair.errors import InputError, StageError
 from fcpair.params import Assign
 from fcpair.records import Role
 from fcpair.study import Study
-from steps.small import ANNOTATORS, assert_refused, labels_of, open_work
+from steps.small import ANNOTATORS, At, assert_refused, labels_of, open_work
 
-At = Callable[[str], Study]
 RECORDED = TESTS / "assets" / "exchange"
 EXPORTS = {
     "label-studio": [f"{person}.json" for person in ANNOTATORS],
@@ -45,9 +43,6 @@ def bring(study: Study, tool: str, *paths: Path | str, **options: Any) -> list[d
 def refuses(study: Study, tool: str, path: Path, content: str | bytes, match: str) -> None:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     assert_refused(study, lambda: bring(study, tool, path), InputError, match)
-
-
-# -- as it was recorded
 
 
 @pytest.mark.parametrize("tool", EXPORTS)
@@ -92,9 +87,6 @@ def test_what_was_unpacked_or_packed_on_a_mac_or_is_a_list_is_read(at: At, tmp_p
     assert len(labels_of(study)) == 14
     (tmp_path / "ana.jsonl").write_text(f"[{','.join(DOCCANO.splitlines())}]", "utf-8")
     assert bring(study, "doccano", tmp_path / "ana.jsonl")[0]["already_there"] == 14
-
-
-# -- broken in every way that people and programs break files
 
 
 @pytest.mark.parametrize("suffix", STUDIO)
@@ -166,9 +158,6 @@ def test_an_empty_export_says_what_it_may_be(at: At, tmp_path: Path) -> None:
     for tool, name in (("doccano", "a.jsonl"), ("potato", "a.jsonl"), ("label-studio", "a.json")):
         for content in ("", "\n \r\n", "\ufeff"):
             refuses(study, tool, tmp_path / name, content, match)
-
-
-# -- who answered what
 
 
 def test_an_export_that_is_cut_between_lines_says_what_of_whom_is_missing(at: At, tmp_path: Path) -> None:

@@ -11,17 +11,25 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError
 from fcpair.files.answers.sheets import SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table, write_table
 from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.work_records import KeepReason
-from steps.asked import surveyed
-from steps.small import ANNOTATORS, assert_refused, labels_of, open_work, record, set_candidates, standing, write_csv
+from steps.small import (
+    ANNOTATORS,
+    At,
+    assert_refused,
+    labels_of,
+    open_work,
+    record,
+    set_candidates,
+    standing,
+    write_csv,
+)
 
-At = Callable[[str], Study]
 GUIDELINES = "# How to answer\n\n- Read both.\n=1+1"
 
 
@@ -98,9 +106,6 @@ def test_a_cell_that_a_spreadsheet_program_changed_is_named(tmp_path: Path) -> N
     assert_refused(study, lambda: study.grid().import_labels(tmp_path / "ana.csv"), InputError, message)
 
 
-# -- one cause is one finding
-
-
 def test_what_is_wrong_with_a_sheet_is_said_once_for_each_cause(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     path = tmp_path / "l.csv"
@@ -135,9 +140,6 @@ def test_what_is_wrong_with_a_sheet_is_said_once_for_each_cause(at: At, tmp_path
         r"`…cannot be TRUSTED.`; a spreadsheet program changes .* \(14 lines: 2, 3, 4, 5, 6, ...\)",
     )
     refuses(sheet.assign(cn=sorted(sheet["cn"])), "was a column sorted without the others")
-
-
-# -- workbooks to fill in
 
 
 def _fill_in(path: Path, column: str, answer: str) -> None:
@@ -176,15 +178,6 @@ def test_a_workbook_offers_the_answers_holds_the_guidelines_and_goes_back_in(at:
     assert [cell.data_type for cell in guidelines["A"][-2:]] == ["s", "s"]
     _fill_in(path, "label", "not_appropriate")
     assert study.grid().import_labels(path).counts == {"answers": 14, "skips": 0, "already_there": 0}
-
-
-def test_a_workbook_for_validators_offers_verdicts(at: At, tmp_path: Path) -> None:
-    grid = at("checking").grid()
-    grid.sheets.write_verdicts(tmp_path / "v", "xlsx")
-    guidelines = load_workbook(tmp_path / "v" / "vera.xlsx")["guidelines"]
-    assert [guidelines.cell(row, 1).value for row in range(2, 5)] == ["disagree", "agree", "skip"]
-    _fill_in(tmp_path / "v" / "vera.xlsx", "verdict", "agree")
-    assert grid.import_verdicts(tmp_path / "v" / "vera.xlsx").counts["answers"] > 5
 
 
 TEXTS = ['=HYPERLINK("http://x")', "@d", "#N/A", "1/2", "007", "TRUE", "1e5", "'=1", "''+1", "'"]
@@ -227,20 +220,6 @@ def test_headings_are_the_nouns_of_the_study_unless_two_columns_would_have_one(a
     study.grid().sheets.write_labels(tmp_path / "more", "xlsx")
     headings = headings_of(tmp_path / "more" / "ana.xlsx")
     assert headings[2:] == ["pair", "hs_id", "cn_id", "hs", "text", "label", "note"]
-
-
-def test_a_survey_on_paper_has_its_nouns_and_goes_back_in(tmp_path: Path) -> None:
-    study = surveyed(tmp_path, "w")
-    study.add_people(["zoe"], Role.RESPONDENT)
-    grid = study.grid()
-    grid.sheets.write_answers(tmp_path / "sheets", sheet_format="xlsx")
-    path = tmp_path / "sheets" / "zoe.xlsx"
-    assert headings_of(path) == ["by", "question number", "row", "column", "answer", "note"]
-    _fill_in(path, "answer", "yes")
-    assert grid.import_answers(path).counts["answers"] == 16
-
-
-# -- sheets are written anew again and again; a file with answers in it is never overwritten
 
 
 def fill_in_csv(path: Path, column: str, answer: str) -> bytes:
@@ -321,9 +300,6 @@ def test_the_sheet_of_somebody_who_left_is_named_but_not_as_left_who_handed_over
     assert (old_sheet.passed_on, old_sheet.kept) == (False, None)
 
 
-# -- what is given on a sheet is about what the sheet showed: an older sheet says nothing of what came since
-
-
 def verdict_sheet(study: Study, folder: Path) -> pd.DataFrame:
     """vera's sheet, on which she agrees with every label."""
     study.grid().sheets.write_verdicts(folder)
@@ -395,9 +371,6 @@ def test_a_verdict_is_refused_where_pairs_have_no_label_any_more(at: At, tmp_pat
     assert_refused(study, lambda: grid.import_verdicts(back), InputError, "being labelled")
 
 
-# -- a sheet of conflicts
-
-
 def conflict_sheet(study: Study, path: Path, by: str = "eva") -> pd.DataFrame:
     study.grid().write_conflicts(path, by=by)
     return sheet_of(path)
@@ -430,28 +403,6 @@ def test_a_sheet_of_conflicts_shows_labels_without_names_and_goes_back_in(at: At
     assert [standing(study)[pair][1] for pair in waiting[:3]] == [2, None, 0]
     assert grid.explain(waiting[0]).decisions[-1]["person"] == "eva"
     assert_refused(study, lambda: grid.write_conflicts(tmp_path / "d.csv", by="ana"), InputError, "`ana` is annotator")
-
-
-def test_a_sheet_of_conflicts_has_what_its_person_may_decide_now(at: At, tmp_path: Path) -> None:
-    """Neither pairs that somebody has still to label, nor those that the person has labelled."""
-    study = at("decided")
-    grid = study.grid()
-    labels = grid.labels()
-    taken = labels[labels["pair"] == grid.waiting_pairs()[0]].iloc[0]
-    record(study, tmp_path, [(taken["annotator"], taken["pair"], "skip")], supersede=True)
-    open_now = {pair for _, pair in open_work(study)}
-    due = set(grid.waiting_pairs()) - open_now
-    assert set(conflict_sheet(study, tmp_path / "eva.csv")["pair"].astype(int)) == due
-    study = at("decided")
-    own = set(labels["pair"][labels["annotator"] == "ben"])
-    study.change_role("ben", Role.ADJUDICATOR)
-    waiting = set(study.grid().waiting_pairs())
-    assert waiting & own
-    if waiting - own:
-        assert set(conflict_sheet(study, tmp_path / "ben.csv", "ben")["pair"].astype(int)) == waiting - own
-    else:
-        with pytest.raises(StageError, match="no pair that ben may decide is waiting"):
-            study.grid().write_conflicts(tmp_path / "ben.csv", by="ben")
 
 
 def test_a_decision_on_labels_that_have_changed_is_refused(at: At, tmp_path: Path) -> None:

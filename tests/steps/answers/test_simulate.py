@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,7 @@ from fcpair.steps.people.terms import save_terms
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Study
-from steps.small import VALIDATORS, assert_refused, labels_of, open_work, standing, write_csv
-
-At = Callable[[str], Study]
+from steps.small import VALIDATORS, At, assert_refused, labels_of, open_work, standing, write_csv
 
 
 def made_up(pair: int, **answer: str) -> dict[str, Any]:
@@ -165,14 +162,6 @@ def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Pat
     assert "SIMULATED" in study.report(tmp_path / "r.html").read_text("utf-8")
 
 
-def test_a_pair_whose_verdict_alone_was_made_up_is_marked(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid = study.grid()
-    rows = [made_up(pair, validator=who, verdict="agree") for who, pair in open_work(study, checks=True)]
-    grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
-    assert grid.tier(Tier.BRONZE)["simulated"].all()
-
-
 @pytest.mark.slow
 def test_nothing_is_said_where_nothing_was_simulated(at: At, tmp_path: Path) -> None:
     study = at("checked")
@@ -181,9 +170,6 @@ def test_nothing_is_said_where_nothing_was_simulated(at: At, tmp_path: Path) -> 
     assert not grid.tier(Tier.BRONZE)["simulated"].any()
     assert "simulated" not in grid.tier(Tier.BRONZE, published=True).columns
     assert "SIMULATED" not in study.report(tmp_path / "r.html").read_text("utf-8")
-
-
-# -- what simulated people say about themselves
 
 
 ASKED = Annotate(demographics=("Gender: woman | man", "In your own words"), compare=("Gender",))

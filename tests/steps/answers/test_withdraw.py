@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 from servers import execute
 
-from fcpair.errors import StageError, UnknownIdError
+from fcpair.errors import StageError
 from fcpair.params import Assign, Simulate
 from fcpair.records import Role
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import ANNOTATORS, assert_refused, check, label_of, labels_of, open_work, record, verdict_of
-
-At = Callable[[str], Study]
+from steps.small import ANNOTATORS, At, assert_refused, check, label_of, labels_of, open_work, record, verdict_of
 
 
 def judgements(study: Study) -> list[tuple[object, ...]]:
@@ -100,23 +96,6 @@ def test_what_was_answered_since_in_a_file_or_online_stays(at: At, tmp_path: Pat
     assert sorted(exported) == sorted([[pair, who, "skip"], [first.cell_id, "ben", "appropriate"]])
 
 
-def test_what_brought_no_labels_is_not_withdrawn_as_labels(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    run = all_wrong(study, tmp_path)
-    message = (
-        rf"run {run} \(label import\) brought no verdicts but labels; `fcpair labels withdraw {run}` takes them back"
-    )
-    assert_refused(study, lambda: study.grid().withdraw(run, "verdicts"), StageError, message)
-    study = at("labelled")
-    same = record(study, tmp_path, [(who, pair, label) for (pair, who), label in labels_of(study).items()])
-    for number, error, message in (
-        (same.id, StageError, "brought no new answers"),
-        (10**30, UnknownIdError, "there is no run 1000"),
-        (-1, UnknownIdError, "there is no run -1"),
-    ):
-        assert_refused(study, partial(study.grid().withdraw, number, "labels"), error, message)
-
-
 def test_verdicts_are_withdrawn_alike_and_as_verdicts_alone(at: At, tmp_path: Path) -> None:
     study = at("checking")
     grid = study.grid()
@@ -137,9 +116,6 @@ def test_a_published_study_is_not_withdrawn_in_part(tmp_path: Path, data: Path) 
     grid = study.grid()
     run = grid.import_published(data / "fc-conan" / "diamond_partition_df.csv")
     assert_refused(study, lambda: grid.withdraw(run.id, "labels"), StageError, "imported a published study")
-
-
-# -- slots
 
 
 @pytest.mark.server

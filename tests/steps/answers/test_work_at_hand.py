@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +10,8 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.study import Grid, Study
 from steps.plans import ALL_ANSWER, study_of
-from steps.small import STAGES, check, open_work, record, write_csv
+from steps.small import STAGES, At, check, open_work, record, write_csv
 
-At = Callable[[str], Study]
 REVIEW = RoundPlan("review", "fit: one_of(no,yes+)", role="rater", answers=2)
 REVIEWED = GridPlan(
     "review",

@@ -54,8 +54,6 @@ def test_one_batch_comes_after_the_other(tmp_path: Path) -> None:
     assert len(firsts) == 1  # all write on the same two statements first
 
 
-# Spot checks
-
 SPOT = RoundPlan("spot", "good: one_of(no,yes+)", role="rater", after="write", per_batch=1, counts=False, seed=5)
 
 
@@ -101,8 +99,6 @@ def test_cells_are_drawn_from_a_batch_as_soon_as_it_is_done(tmp_path: Path) -> N
     assert checks["row"].nunique() == 4  # one in each of four batches
     assert sorted(checks["position"]) == [1, 2, 3, 4]
 
-
-# The pilot
 
 PILOT = GridPlan(
     "pilot",
@@ -179,9 +175,6 @@ def test_nobody_who_passed_is_said(tmp_path: Path) -> None:
         study.grid("write").assign_round()
 
 
-# What is written, and letting somebody go
-
-
 @pytest.mark.server
 def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tmp_path: Path) -> None:
     study = dealt(tmp_path, plan(), writer=4)
@@ -204,19 +197,6 @@ def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tm
         kept = {row[0] for row in tx.execute(select(text.c.body).where(text.c.kind == "answer"))}
     assert set(before["text"]) <= kept
     assert Study.doctor(study.place).is_sound
-
-
-def test_what_is_not_unkind_ends_the_cell(tmp_path: Path) -> None:
-    study = dealt(tmp_path, plan(), writer=3)
-    desk, visitor = at_desk(study, "writer1")
-    give(desk, visitor, {"unkind": "no"})
-    (kept,) = desk.answers(visitor)
-    assert kept.answer == {"unkind": "no", "text": None, "also": None}
-    rows = study.grid("write").answers()
-    assert (rows["unkind"].tolist(), rows["text"].tolist(), rows["also"].tolist()) == (["no"], [""], [""])
-
-
-# Checks
 
 
 def refused(study: Study, name: str, text: str) -> str:

@@ -94,9 +94,6 @@ def test_a_column_that_is_no_type_is_none_of_the_types(tmp_path: Path) -> None:
     assert study.grid().export.texts(tmp_path / "sides", "training", Export(test_share=0.34)).counts["test"] == 1
 
 
-# -- curating, from its files to its figures
-
-
 ROWS = ("Tea is odd.", "Cats are cold.")
 WRITTEN = {1: "My aunt likes it very much.", 2: "So it is, and so are we.", 3: "Mine is warm as an oven."}
 CURATE = "sift: curate(off_topic,rude,min_words=3)"

@@ -16,9 +16,8 @@ from fcpair.store.assignment import open_slots, rounds
 from fcpair.study import Study
 from steps.calibrated import AGAIN, FIRST, NO, YES, answer_all, batch, begin, calibrated, discussing
 from steps.online import admit, give
-from steps.small import ANNOTATORS, assert_refused, labels_of, open_work
+from steps.small import ANNOTATORS, At, assert_refused, labels_of, open_work
 
-At = Callable[[str], Study]
 pytestmark = pytest.mark.server
 
 

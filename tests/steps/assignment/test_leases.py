@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,10 @@ from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.leases import MAX_HELD
 from fcpair.study import Study
-from steps.online import at_desk, column_of, give, stored_id
+from steps.online import at_desk, column_of, give
 from steps.people.test_topics import TERROR, TOPIC, mixed
-from steps.small import ANNOTATORS, SELECTED, assert_refused, dump, labels_of, open_work, record
+from steps.small import ANNOTATORS, SELECTED, At, assert_refused, dump, labels_of, open_work, record
 
-At = Callable[[str], Study]
 YES, SKIP = "appropriate", "skip"
 OVERLAP = {2: 0.25, 3: 0.25}
 
@@ -123,20 +121,6 @@ def test_all_are_answered_each_as_often_as_asked_and_nobody_twice_on_a_pair(stud
     labels = labels_of(study)
     assert Counter(Counter(pair for pair, _ in labels).values()) == {1: 12, 2: 6, 3: 6}
     assert (len(labels), n_free(study), is_sound(study)) == (42, 0, True)
-
-
-def test_what_is_skipped_is_free_for_others_and_not_for_who_skipped_it(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    (changed,) = desk.tasks(ana)
-    before = n_free(study)
-    give(desk, ana, SKIP, changed.assignment_id)
-    assert n_free(study) == before + 1
-    give(desk, ana, YES, changed.assignment_id)
-    assert n_free(study) == before, "a skip that is changed takes the slot back"
-    task = desk.tasks(ana)[0]
-    give(desk, ana, SKIP, task.assignment_id)
-    assert task.cell_id not in {cell for cell, _ in answer_all_free(desk, ana)}
-    assert is_sound(study)
 
 
 def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at: At) -> None:
@@ -327,15 +311,6 @@ def test_labels_of_a_file_take_free_slots_and_no_more_than_were_asked_for(study:
     assert (n_free(study), is_sound(study)) == (40, True)
 
 
-def test_simulated_people_answer_all_of_it(study: Study) -> None:
-    study.grid().simulate(Simulate(seed=3, skips=0.1))
-    given = [name for (_, name), label in labels_of(study).items() if label != SKIP]
-    assert len(given) + n_free(study) == 42
-    loads = Counter(given)
-    assert max(loads.values()) - min(loads.values()) <= 4
-    assert is_sound(study)
-
-
 def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(at: At) -> None:
     wrong: tuple[dict[str, Any], ...] = ({"order": "hs"}, {"annotator_groups": (("ana", "ben"),)}, {"lease_minutes": 0})
     for for_shards in wrong:
@@ -345,12 +320,3 @@ def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(at:
     study.grid().assign(Assign(open=True, annotators=5))
     study.grid().simulate(Simulate(skips=0))
     assert sorted(Counter(name for _, name in labels_of(study)).values()) == [4, 5, 5, 5, 5]
-
-
-def test_doctor_finds_a_slot_that_is_free_though_somebody_has_it(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    (task,) = desk.tasks(ana)
-    slot = "SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = ?"
-    insert = f"INSERT INTO slot (id, cell_id, round_id, position, replaces) {slot}"
-    execute(study.place, insert, stored_id(study, task))
-    assert not is_sound(study)

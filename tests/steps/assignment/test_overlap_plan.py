@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Adjudicate, Assign, Plan
-from fcpair.study import Study
-from steps.calibrated import FIRST, answer_all, begin, calibrated
+from steps.calibrated import calibrated
 from steps.people.known import controls, qualification
 from steps.plans import WRITTEN, study_of
-from steps.small import ANNOTATORS, assert_refused, label_of, open_work, record, write_csv
-
-At = Callable[[str], Study]
+from steps.small import ANNOTATORS, At, assert_refused, label_of, open_work, record, write_csv
 
 
 def test_a_plan_begins_with_the_texts_the_people_and_the_overlap_of_the_study(at: At) -> None:
@@ -94,16 +90,6 @@ def test_without_two_pairs_with_several_labels_the_plan_rests_on_what_is_assumed
     assert any(sentence.startswith("assumed: 20.0% of labels positive") for sentence in study.grid().plan().basis)
 
 
-@pytest.mark.slow
-def test_a_calibration_is_the_pilot_once_two_of_its_pairs_have_several_answers(at: At) -> None:
-    study = at("paired")
-    visitors = begin(study)
-    answer_all(study, {"ana": visitors["ana"]}, FIRST)
-    assert "assumed" in study.grid().plan().basis[1]
-    answer_all(study, {"ben": visitors["ben"]}, FIRST)
-    assert "the pilot is the calibration" in study.grid().plan().basis[1]
-
-
 def test_known_pairs_and_calibrations_are_no_overlap(at: At, tmp_path: Path) -> None:
     """Everybody has answered four pairs, qualifies on two, and has control pairs; the shards are as without."""
     study = at("paired")
@@ -172,14 +158,6 @@ def test_a_recommendation_is_written_into_the_recipe_and_a_second_one_replaces_i
         assert plan.next_step is None
         assert run.counts["overlap"] == {str(n): share for n, share in plan.recommended.items()}
         assert grid.recipe_options(Assign).overlap == plan.recommended
-
-
-def test_where_all_pairs_have_one_person_each_the_step_is_named_too(at: At) -> None:
-    grid = at("paired").grid()
-    grid.assign(Assign(annotators=3))
-    plan = grid.plan(width=1.9)
-    assert plan.assigned == {}
-    assert "`fcpair assign --more --overlap 2:" in str(plan.next_step)
 
 
 def test_a_plan_needs_texts_and_people_and_a_grid_that_is_not_planned(at: At, tmp_path: Path) -> None:

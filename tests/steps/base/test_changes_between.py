@@ -26,9 +26,8 @@ from fcpair.steps.assignment.assign import MAX_TRIES
 from fcpair.steps.base.context import is_same
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import dump, open_work
+from steps.small import At, dump, open_work
 
-At = Callable[[str], Study]
 Act = Callable[[Study], object]
 
 LONG: dict[str, tuple[str, Any, str, Act]] = {

@@ -13,8 +13,8 @@ from fcpair.errors import InputError, StageError
 from fcpair.params import Retrieve, Select
 from fcpair.plans import RoundPlan
 from fcpair.study import Study
+from steps.small import At
 
-At = Callable[[str], Study]
 ROWS = [{"hs": hs, "cn": cn, "hs_id": n, "cn_id": n} for n, (hs, cn) in enumerate([("a", "x"), ("b", "y"), ("c", "z")])]
 RUN = pd.DataFrame({"hs_id": [0.0, 0.0, 2.0], "cn_id": [1, 2, 0], "rank": [1, 2, 1], "score": [2.0, 1.5, 1.0]})
 

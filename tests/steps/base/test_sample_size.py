@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -15,7 +14,6 @@ from servers import Database, execute
 
 from fcpair.errors import InputError, RecipeError, StageError, UnknownIdError
 from fcpair.params import (
-    MAIN,
     Adjudicate,
     Assign,
     Evaluate,
@@ -34,9 +32,8 @@ from fcpair.records import Role, SampleSize, Tier
 from fcpair.store.corpus import cells
 from fcpair.study import Study
 from steps.oversight.test_doctor import change, findings
-from steps.small import ANNOTATORS, CNS, SELECTED, assert_refused, set_candidates, write_corpus, write_csv
+from steps.small import ANNOTATORS, CNS, SELECTED, At, assert_refused, set_candidates, write_corpus, write_csv
 
-At = Callable[[str], Study]
 SAMPLE = Pair(sample=13, seed=1)
 OTHERS = CNS[:6]  # of the 24 cells that they make with the four HS, six stand in the corpus
 
@@ -136,9 +133,6 @@ def test_a_grid_is_drawn_once_unless_it_is_asked_for_again_and_no_more_cells_tha
     assert drawn.status()["stages"]["assign"] == 0
 
 
-# -- the doctor
-
-
 @pytest.mark.files
 def test_the_doctor_finds_cells_that_are_missing_or_elsewhere(drawn: Study) -> None:
     assert max(pairs_of(drawn)) < 24
@@ -177,9 +171,6 @@ def test_the_doctor_finds_cells_that_were_not_drawn_and_cells_of_the_corpus(draw
     assert findings(drawn.place)["pairs"] == (f"pair {known[0]} is in the corpus",)
 
 
-# -- more cells than there are numbers
-
-
 @pytest.fixture
 def few_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cells, "MOST_CELLS", 20)
@@ -201,9 +192,6 @@ def test_a_whole_grid_without_a_number_for_each_cell_is_refused(at: At) -> None:
     study = at("selected")
     set_candidates(study, OTHERS)
     assert_refused(study, lambda: study.grid().pair(), InputError, r"4 x 6 = 24 cells, and can have 20; .*--sample N")
-
-
-# -- the road after it
 
 
 @pytest.fixture(scope="module")
@@ -276,15 +264,6 @@ def test_a_walk_goes_on_from_a_grid_that_is_drawn_already(drawn: Study, tmp_path
     later = replace(recipe(tmp_path, 13), import_=None, select=None, retrieve=None)
     assert next(iter(drawn.walk(later))).stage == "assign"
     assert pairs_of(drawn) == there
-
-
-@pytest.mark.server
-def test_nothing_is_said_of_drawing_where_the_grid_is_whole(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    assert "sampled" not in study.status()
-    assert all("sample" not in run.params and "of" not in run.counts for run in study.log())
-    assert study.grid(MAIN).sample_size is None
-    assert "drawn:" not in study.report(tmp_path / "report.html").read_text("utf-8")
 
 
 def test_the_map_of_a_large_drawn_grid_is_that_of_all_its_cells(

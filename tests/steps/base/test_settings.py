@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, make_dataclass, replace
 from pathlib import Path
 
@@ -17,9 +16,7 @@ from fcpair.steps.people import terms
 from fcpair.steps.release import partition
 from fcpair.store.oversight import runs, settings
 from fcpair.study import Study
-from steps.small import VALIDATORS
-
-At = Callable[[str], Study]
+from steps.small import VALIDATORS, At
 
 
 @dataclass(frozen=True)

@@ -203,9 +203,6 @@ def test_looking_holds_up_nobody_who_answers(at: At) -> None:
     study.close()
 
 
-# -- the tally that several figures share is the one that would be counted now, and counted once
-
-
 @pytest.mark.server
 def test_panels_of_a_moment_count_once_and_follow_what_happens(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     n_counted: list[int] = []
@@ -274,9 +271,6 @@ def test_figures_of_a_simulated_calibration_say_so_whatever_people_answer_later(
     give(desk, ana, "appropriate", desk.tasks(ana, 1)[0].assignment_id)
     assert grid.desk.simulated_note is Monitor(grid).simulated_note() is None
     assert str(grid.calibration.simulated_note).startswith("12 of 12 judgements are SIMULATED")
-
-
-# -- every answer of a study: who gave it, when, on what, and which is the first on its pair
 
 
 @pytest.mark.server
@@ -372,8 +366,6 @@ def test_times_are_read_as_they_are_written() -> None:
     read = answer_arrays_module._posix_times(np.array(times, "S32"))
     assert read.tolist() == [datetime.fromisoformat(time).timestamp() for time in times]
 
-
-# -- notes in the log: what they keep, which are refused, and where nobody reads them
 
 TALKED = "Two annotators talked on Tuesday."
 REFUSED: tuple[tuple[Note, type[FcpairError], str, str], ...] = (

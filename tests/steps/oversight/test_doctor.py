@@ -69,9 +69,6 @@ def ask(path: str | Path, sql: str) -> Any:
         return connection.execute(sql).fetchone()
 
 
-# -- where fcpair alone was at work, nothing is found
-
-
 def test_a_study_is_sound_at_every_stage_and_looking_changes_nothing(
     files: dict[str, Path], tmp_path: Path, at: At
 ) -> None:
@@ -127,9 +124,6 @@ def test_the_published_labels_are_sound(data: Path, tmp_path: Path) -> None:
     assert (counts["pairs"], counts["answers"], counts["decisions"]) == (3997, (3 * 199 + 2 * 502 + 3296) + 3997, 3997)
 
 
-# -- it looks while others work
-
-
 def test_a_study_is_examined_while_it_is_served(at: At) -> None:
     study = at("dealt")
     study.share()
@@ -157,9 +151,6 @@ def test_the_log_that_a_killed_server_left_is_read_and_stays(at: At, tmp_path: P
     health = Study.doctor(left / "study.db")
     assert (health.is_sound, next(check.n for check in health.checks if check.name == "answers")) == (True, 1)
     assert {end: (left / f"study.db{end}").read_bytes() for end in ("", "-wal")} == before
-
-
-# -- what was done behind its back is found, with the person and the answer
 
 
 def nth(path: str | Path, judgement: int) -> tuple[str, int, int]:
@@ -194,26 +185,6 @@ def test_an_answer_that_was_changed_is_named(at: At) -> None:
         message = named(path, number)
         change(path, f"UPDATE judgement SET {what} WHERE id = {number}")
         assert findings(path)["answers"][0].startswith(message), what
-
-
-def test_an_answer_that_was_deleted_is_missed(at: At) -> None:
-    path = at("checked").place
-    who, place, _ = nth(path, 20)
-    change(path, "DELETE FROM judgement WHERE id = 20")
-    faults = findings(path)
-    assert faults["answers"][0].startswith(f"answer {place} of `{who}` ")
-    counted = "SELECT count(*) FROM judgement j JOIN assignment a ON a.id = j.assignment_id JOIN person p ON p.id = "
-    left = ask(path, f"{counted} a.person_id WHERE p.name = '{who}'")[0]
-    assert faults["answers"][1] == f"answers of `{who}`: {left} stored, {left + 1} given"
-    assert "numbering" in faults
-    path = at("labelled").place
-    last, n = ask(path, "SELECT max(id), count(*) FROM judgement")
-    who, place, _ = nth(path, last)
-    change(path, f"DELETE FROM judgement WHERE id = {last}")
-    faults = findings(path)
-    assert faults["answers"] == (f"answers of `{who}`: {place - 1} stored, {place} given",)
-    assert "numbering" not in faults  # which cannot tell: the last one is gone
-    assert n == last
 
 
 def test_an_answer_or_a_receipt_that_was_acknowledged_online_and_is_gone_is_missed(at: At) -> None:
@@ -330,9 +301,6 @@ def test_what_answers_rest_on_is_held_against_what_it_was(files: dict[str, Path]
         assert check == "tables" or faults == {check: (message,)}
 
 
-# -- the promises
-
-
 def test_who_validates_what_they_labelled_is_named(at: At) -> None:
     study = at("checking")
     pair = ask(study.place, f"SELECT cell_id FROM assignment WHERE round_id IN {CHECKING} ORDER BY id DESC LIMIT 1")[0]
@@ -421,9 +389,6 @@ def test_a_decision_that_waits_for_a_second_look_is_told_and_is_no_fault(at: At,
     assert "second look" in health.notes[0]
 
 
-# -- the digest of the whole
-
-
 def test_the_digest_is_that_of_what_was_said_and_of_nothing_else(at: At, tmp_path: Path) -> None:
     study = at("labelled")
     before = Study.doctor(study.place).digest
@@ -455,9 +420,6 @@ def test_texts_settings_and_the_log_each_change_one_digest(at: At) -> None:
             place == number for place in range(3)
         ]
         digests = changed
-
-
-# -- files that cannot be read
 
 
 def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
@@ -524,9 +486,6 @@ def test_a_file_that_is_damaged_is_found_so_and_never_fails(files: dict[str, Pat
         assert re.fullmatch(message, finding)
         with pytest.raises(StudyError, match="the file is damaged"):
             Study(path)
-
-
-# -- single bits
 
 
 def near(whole: bytes, words: list[bytes], drawn: random.Random) -> int:

@@ -12,7 +12,7 @@ import pytest
 from conftest import one_quick
 from servers import execute
 
-from fcpair.errors import FcpairError, InputError
+from fcpair.errors import InputError
 from fcpair.files.tables.tabular import read_table
 from fcpair.params import Adjudicate, DiamondRule, Partition, Setup, Validate
 from fcpair.records import Role, Tier
@@ -130,14 +130,6 @@ def test_a_validation_sheet_shows_no_names_and_a_blind_one_no_label(at: At, tmp_
 
 
 # -- 4: a validator of a pair neither annotated nor adjudicated it
-
-
-def test_when_every_validator_took_part_it_is_said_and_nothing_is_dealt(at: At) -> None:
-    study = at("decided")
-    for name in ANNOTATORS:
-        study.change_role(name, Role.VALIDATOR)
-    message = r"cannot be validated: every validator took part.*fcpair people add NAME"
-    assert_refused(study, lambda: study.grid().assign_validation(Validate()), FcpairError, message)
 
 
 def test_a_validator_cannot_label_a_pair_that_they_validate(at: At, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from fcpair.records import Role, RunRecord, Tier
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
 from steps.plans import RATE, RATED, WRITE, WRITTEN, with_round
-from steps.small import At, check, label_of, labels_of, open_work, record, set_candidates, standing, write_csv
+from steps.small import At, labels_of, record, set_candidates, standing
 
 FAR = 50  # more steps than any walk has
 DISCARD = Adjudicate("majority", "discard")
@@ -66,21 +66,6 @@ def test_it_goes_from_the_first_stage_that_is_not_done_to_the_annotators(at: At,
     assert [run.stage for run in islice(study.walk(replace(recipe, retrieve=None)), 1)] == ["select"]
     set_candidates(study, ["Have you met one?"])
     assert next(study.walk(replace(recipe, pair=Pair()))).stage == "pair"
-
-
-@pytest.mark.slow
-def test_it_stops_while_labels_are_open_and_goes_on_when_they_are_in(at: At, recipe: Recipe, tmp_path: Path) -> None:
-    study = at("dealt")
-    work = open_work(study)
-    assert walked(study, recipe) == []
-    record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work[:-1]])
-    assert walked(study, recipe) == []
-    record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work[-1:]])
-    assert walked(study, recipe) == ["adjudicate", "validate"]
-    assert walked(study, recipe) == []
-    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
-    assert walked(study, recipe) == ["agreement", "partition"]
-    assert walked(study, recipe) == []
 
 
 @pytest.mark.slow
@@ -146,12 +131,6 @@ def test_figures_are_noted_anew_that_no_longer_rest_on_all_answers_and_decisions
     assert walked(study, study.recipe()) == ["partition"]
 
 
-def test_it_ends_when_no_pair_can_be_decided(at: At, recipe: Recipe, tmp_path: Path) -> None:
-    study = at("dealt")
-    record(study, tmp_path, [(who, pair, "not_sure") for who, pair in open_work(study)])
-    assert walked(study, replace(recipe, adjudicate=Adjudicate("manual"))) == ["adjudicate"]
-
-
 def test_a_decision_by_hand_before_does_not_stand_for_the_policy(at: At, recipe: Recipe) -> None:
     study = at("labelled")
     grid = study.grid()
@@ -159,8 +138,6 @@ def test_a_decision_by_hand_before_does_not_stand_for_the_policy(at: At, recipe:
     assert walked(study, recipe) == ["adjudicate", "validate"]
     assert len(standing(study)) == 24
 
-
-# -- planned grids
 
 TITLE = Setup(title="Planned")
 PEOPLED = (with_round(WRITTEN, people=4), with_round(RATED, people=3))
@@ -218,14 +195,6 @@ def test_it_waits_for_people_and_goes_on_when_they_are_there(tmp_path: Path) -> 
     assert stages(study, recipe) == [("assign", "write")]
 
 
-def test_a_grid_that_rests_on_no_other_is_walked_meanwhile(tmp_path: Path) -> None:
-    other = replace(PEOPLED[0], name="other")
-    recipe = Recipe(setup=TITLE, grids=(*PEOPLED, other))
-    assert stages(begun(tmp_path, recipe), recipe) == [
-        *(("pair", "write"), ("assign", "write"), ("pair", "other"), ("assign", "other"))
-    ]
-
-
 def test_a_further_grid_is_added(tmp_path: Path) -> None:
     study = begun(tmp_path, Recipe(setup=TITLE, grids=PEOPLED[:1]))
     recipe = Recipe(setup=TITLE, grids=PEOPLED)
@@ -269,19 +238,6 @@ def test_what_differs_from_the_plans_is_told_and_nothing_is_done(tmp_path: Path)
         list(study.walk(Recipe(setup=TITLE, grids=(replace(RATED, rows=SidePlan(answers="other")),))))
     assert study.grid_overview()[0]["cells"] == 0
 
-
-def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
-    first, other = (write_csv(tmp_path / f"{name}.csv", [{"text": name}]) for name in ("first", "other"))
-    plan = replace(WRITTEN, rows=SidePlan(file=first, column="text"))
-    study = begun(tmp_path, Recipe(setup=TITLE, grids=(plan,)))
-    moved = first.rename(tmp_path / "moved.csv")
-    same = replace(plan, rows=SidePlan(file=moved, column="text"))
-    assert stages(study, Recipe(setup=TITLE, grids=(same,))) == [("pair", "write")]
-    with pytest.raises(RecipeError, match=r"grid write  rows .*other\.csv"):
-        list(study.walk(Recipe(setup=TITLE, grids=(replace(plan, rows=SidePlan(file=other, column="text")),))))
-
-
-# -- what `status` says is next is what a recipe runs next, or waits for
 
 FIGURES = {"agreement", "partition"}  # noted when all is answered; `status` names such commands together
 WORDS = {"words"}  # saved as soon as a recipe has others than the study; `status` says nothing of them

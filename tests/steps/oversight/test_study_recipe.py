@@ -202,9 +202,6 @@ def test_no_recipe_loosens_a_limit_in_silence_but_may_tighten_it_and_change_its_
     assert study.grid().effective_options(Annotate) == tighter
 
 
-# -- simulated people among people
-
-
 def test_where_a_person_has_answered_nobody_is_simulated(at: At, recipe: Recipe, tmp_path: Path) -> None:
     study = at("dealt")
     who, pair = open_work(study)[0]
@@ -241,9 +238,6 @@ def test_an_overlap_that_was_planned_is_not_lost_by_a_recipe_without_one(at: At,
     assert "`fcpair plan --save` has written the overlap; give it under `[assign]`, or another that you want." in lines
     next(study.walk(replace(recipe, assign=Assign(annotators=3, overlap={2: 0.5}, seed=1))))
     assert grid.recipe_options(Assign).overlap == {2: 0.5}
-
-
-# -- the recipe that a study keeps
 
 
 @pytest.fixture

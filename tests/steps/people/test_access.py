@@ -24,9 +24,8 @@ from fcpair.steps.people.access import MAX_FAILURES, MAX_FAILURES_IN_ALL, WINDOW
 from fcpair.store import people as stored
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
-from steps.small import assert_refused, dump, open_work
+from steps.small import At, assert_refused, dump
 
-At = Callable[[str], Study]
 TOPIC = "hs_topic"
 
 
@@ -91,39 +90,6 @@ def test_who_consents_again_keeps_what_they_said_and_when(at: At) -> None:
     assert visitor is not None
     assert visitor.consented
     assert visitor.blurred
-
-
-@pytest.mark.server
-def test_the_topics_are_those_of_the_grid_and_one_can_opt_in_again(at: At) -> None:
-    study = at("dealt")
-    ana = admit(study, "ana").id
-    topics = study.access.topics(ana, TOPIC)
-    assert {topic.value for topic in topics} == {"People who l"}
-    assert sum(topic.open for topic in topics) == sum(who == "ana" for who, _ in open_work(study))
-    assert not any(topic.opted_out for topic in topics)
-    assert_refused(study, lambda: study.access.opt_out(ana, TOPIC, ["weather"]), InputError, "weather")
-    study.access.opt_out(ana, TOPIC, ["People who l"])
-    assert [topic.value for topic in study.access.topics(ana, TOPIC) if topic.opted_out] == ["People who l"]
-    study.access.opt_out(ana, TOPIC, [])
-    assert not any(topic.opted_out for topic in study.access.topics(ana, TOPIC))
-
-
-@pytest.mark.server
-def test_what_was_left_out_by_mistake_comes_back_and_what_was_answered_stays(at: At) -> None:
-    study = at("dealt")
-    before = open_work(study)
-    topics = (TOPIC, ["People who l"])
-    ids = {person.name: admit(study, person.name).id for person in study.people}
-    for person in ids.values():  # nobody is left to take over
-        study.access.opt_out(person, *topics)
-    assert open_work(study) == []
-    for person in ids.values():
-        study.access.opt_out(person, TOPIC, [])
-    assert sorted(pair for _, pair in open_work(study)) == sorted(pair for _, pair in before)
-    desk, ana = at_desk(study, "ana")
-    while desk.tasks(ana):
-        give(desk, ana, "appropriate")
-    assert study.access.opt_out(ana.id, *topics).counts["withdrawn"] == 0
 
 
 def test_limits_are_at_least_one_and_a_question_is_asked_once() -> None:

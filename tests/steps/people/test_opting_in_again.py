@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,9 +21,8 @@ from fcpair.study import Study
 from steps.calibrated import FIRST, NO, answer_all, begin, discussing
 from steps.online import admit, at_desk, give
 from steps.people.known import assign_with_known_pairs, right_answer
-from steps.small import ANNOTATORS, CNS, SELECTED
+from steps.small import ANNOTATORS, CNS, SELECTED, At
 
-At = Callable[[str], Study]
 TOPIC = "topic"
 TEA = SELECTED[::2]
 pytestmark = pytest.mark.server
@@ -51,9 +49,6 @@ def qualified(study: Study, folder: Path) -> Study:
         for task in desk.tasks(visitor, 50):
             give(desk, visitor, right_answer(task.cell_id), task.assignment_id)
     return study
-
-
-# -- what comes back
 
 
 @pytest.mark.parametrize("seed", one_short(*range(4)))
@@ -151,9 +146,6 @@ def test_in_open_assignment_one_may_ask_again_for_what_was_taken(at: At) -> None
         give(desk, ana, "appropriate", tasks[0].assignment_id)
         answered.add(tasks[0].cell_id)
     assert taken <= answered
-
-
-# -- what is shown
 
 
 def test_the_discussion_shows_nothing_of_a_topic_that_somebody_left_out_and_does_not_ask_again(at: At) -> None:

@@ -14,9 +14,7 @@ from fcpair.records import Role
 from fcpair.steps.people.terms import ReadingAllowance
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
-from steps.small import NAMES, assert_refused
-
-At = Callable[[str], Study]
+from steps.small import NAMES, At, assert_refused
 
 
 def docket_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -19,9 +18,8 @@ from fcpair.records import Person, Role, Visitor
 from fcpair.study import Study
 from fcpair.work_records import DecisionRequest, Submission
 from steps.online import admit, choices
-from steps.small import ANNOTATORS, CHECKING, LABELLING, NAMES, VALIDATORS, labels_of, open_work, record
+from steps.small import ANNOTATORS, CHECKING, LABELLING, NAMES, VALIDATORS, At, labels_of, open_work, record
 
-At = Callable[[str], Study]
 STEPS = 150
 TOPIC = "hs_topic"
 ACTS = {

@@ -20,9 +20,8 @@ from fcpair.store.corpus import sides, texts
 from fcpair.store.database.tables import text
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
-from steps.small import SELECTED, assert_refused, open_work
+from steps.small import SELECTED, At, assert_refused, open_work
 
-At = Callable[[str], Study]
 TOPIC = "topic"
 MIXED = ("rapism , Terrorism", "terrorism", "crimes;TERRORISM ", "rapism")  # of the four selected HS
 TERROR = {SELECTED[0], SELECTED[1], SELECTED[2]}

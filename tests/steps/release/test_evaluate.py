@@ -192,9 +192,6 @@ def test_the_walk_evaluates_last_and_once(at: At) -> None:
     assert grid.effective_options(Evaluate) == recipe.evaluate
 
 
-# -- in a recipe
-
-
 def test_a_recipe_names_files_beside_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "r.toml").write_text(
         '[evaluate]\nsystems = ["tfidf(fit=train.csv)", "rerank(first=bm25(fit=train.csv),by=llm:m)"]\npool = "p.csv"\n'
@@ -229,9 +226,6 @@ def test_a_recipe_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
         (tmp_path / "r.toml").write_text(f"[evaluate]\n{line}\n", "utf-8")
         with pytest.raises(InputError, match=message):
             load_recipe(tmp_path / "r.toml")
-
-
-# -- how many HS tell systems apart
 
 
 def scores_of(study: Study, systems: tuple[str, ...]) -> npt.NDArray[np.float64]:

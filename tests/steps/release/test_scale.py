@@ -197,9 +197,6 @@ def test_numbers_of_which_none_is_positive_are_decided_and_make_no_tiers(
     assert Study.doctor(study.place).is_sound
 
 
-# -- five points: grades stay grades, and FC-CONAN's columns are refused
-
-
 def point(pair: int) -> int:
     """The code that a pair gets, 1 to 5."""
     return 1 + pair * 7 % 5

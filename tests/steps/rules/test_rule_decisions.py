@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,8 +15,8 @@ from servers import copy_study
 
 from fcpair.errors import ConflictError, InputError
 from fcpair.grid import AdjudicationQueue, Monitor
-from fcpair.params import Adjudicate, Assign, Policy, Simulate, Ties, Validate
-from fcpair.records import Role, Tier
+from fcpair.params import Adjudicate, Validate
+from fcpair.records import Role
 from fcpair.stages.adjudication.adjudicate import labels_changed
 from fcpair.study import Study
 from fcpair.work_records import DecisionRequest
@@ -26,7 +25,7 @@ from steps.online import admit, at_desk, give
 from steps.small import (
     ANNOTATORS,
     CODE,
-    NAMES,
+    At,
     assert_refused,
     check,
     dump,
@@ -37,7 +36,6 @@ from steps.small import (
     write_csv,
 )
 
-At = Callable[[str], Study]
 MAJORITY = Adjudicate("majority")
 
 
@@ -46,9 +44,6 @@ def owing(study: Study, policy: Adjudicate | None = None) -> int:
     grid = study.grid()
     would = grid.desk.adjudicate_dry_run(policy or grid.policy or MAJORITY)
     return would.counts["new"] + would.counts["reopened"]
-
-
-# -- every door
 
 
 def by_file(study: Study, folder: Path) -> None:
@@ -78,19 +73,6 @@ def test_whoever_changes_labels_the_decisions_by_rule_follow(at: At, tmp_path: P
         study.close()
 
 
-@pytest.mark.parametrize("policy", [Adjudicate(), MAJORITY, Adjudicate("majority", "discard"), Adjudicate("median")])
-def test_decisions_by_rule_follow_simulated_labels(at: At, policy: Adjudicate) -> None:
-    study = at("dealt")
-    grid = study.grid()
-    grid.simulate(Simulate(accuracy=0.6))
-    grid.adjudicate(policy)
-    before = standing(study)
-    grid.assign(Assign(overlap={3: 1.0}), more=True)
-    grid.simulate(Simulate(accuracy=0.6))
-    assert standing(study) != before
-    assert owing(study) == 0
-
-
 def test_a_label_is_decided_at_once_where_a_policy_holds(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2"), 2: votes("2", "0"), 3: votes("2", "2", "0")})
     grid = study.grid()
@@ -107,24 +89,6 @@ def test_a_label_is_decided_at_once_where_a_policy_holds(at: At, tmp_path: Path)
         grid.take_back(pair, by="ada")
     assert standing(study) == by_rule | {2: ("reopened", None)}
     assert grid.waiting_pairs() == [2]
-
-
-def test_gold_never_holds_a_label_that_both_annotators_deny(at: At, tmp_path: Path) -> None:
-    """What was released once: `appropriate`, where both labels had become `not_appropriate`."""
-    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("2", "2")})
-    grid = study.grid()
-    grid.adjudicate(MAJORITY)
-    study.add_people(["vera"], Role.VALIDATOR)
-    grid.assign_validation(Validate())
-    check(study, tmp_path, [("vera", 1, "agree"), ("vera", 2, "agree")])
-    assert grid.tier(Tier.GOLD)["pair"].tolist() == [1, 2]
-    desk, ana = at_desk(study, "ana")
-    first = desk.answers(ana, n=2)[-1]
-    give(desk, ana, "not_appropriate", first.assignment_id)
-    record(study, tmp_path, [("ben", first.cell_id, "0")], supersede=True)
-    gold = grid.tier(Tier.GOLD)
-    assert gold["pair"].tolist() == [3 - first.cell_id]
-    assert standing(study)[first.cell_id] == ("unanimous", 0)
 
 
 POLICIES = st.just(Adjudicate("manual")) | st.builds(
@@ -185,8 +149,6 @@ def assert_foretold(study: Study, policy: Adjudicate) -> None:
     assert (again.counts["new"], again.counts["reopened"]) == (0, 0)
     assert standing(study) == after
 
-
-# -- a second look
 
 SECOND_LOOK = "1 pair was decided before its labels changed and waits for a second look; until then the decision stands"
 LOST_VERDICT = "1 pair has a verdict on a label that it no longer has; such a verdict does not count"
@@ -356,9 +318,6 @@ def test_what_a_file_replaced_stands_again(at: At, tmp_path: Path) -> None:
     assert standing(replaced_by_file(study, adjudicator="bo"))[2] == ("imported", 2)
 
 
-# -- verdicts whose label is another now
-
-
 @pytest.mark.slow
 def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")})
@@ -414,9 +373,6 @@ def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tm
     assert task.shown == "not_appropriate"
     give(desk, vera, "agree")
     assert grid.tiers().table().pairs["verdict"].tolist() == [1, 1]
-
-
-# -- studies of an older fcpair, whose decisions did not follow
 
 
 SCHEMAS = Path(__file__).parents[2] / "assets"
@@ -495,10 +451,3 @@ def test_who_decided_a_pair_cannot_come_to_label_it(at: At, tmp_path: Path) -> N
     study.change_role("ada", Role.ANNOTATOR)
     with pytest.raises(InputError, match="ada validates or decided pair 1, so cannot label it"):
         record(study, tmp_path, [("ada", 1, "2")])
-
-
-def test_a_policy_is_one_of_three() -> None:
-    from typing import get_args
-
-    assert (get_args(Policy), get_args(Ties)) == (("manual", "majority", "median"), ("wait", "discard"))
-    assert NAMES[2] == "appropriate"
