@@ -101,27 +101,6 @@ def test_decisions_by_hand(codes: list[int], manual: Made, majority: Made) -> No
     assert decided([], "majority", "discard") == WAITS
 
 
-@pytest.mark.parametrize(
-    ("codes", "policy", "scheme", "made"),
-    [
-        ([9, 9, 0, 2], "majority", FOUR, (True, 9, "majority")),  # it leads every other answer, but needs not half
-        ([9, 9, 2, 2, 0], "majority", FOUR, WAITS),
-        ([9, 9, 0, 5, 5, 5], "majority", FOUR, (True, 9, "majority")),  # "not sure" does not hold it back
-        ([0, 5, 5, 5, 9, 9], "median", FOUR, (True, 9, "median")),  # and has no place in the middle
-        ([1, 4, 5], "median", FIVE, (True, 4, "median")),
-        ([1, 1, 5], "median", FIVE, (True, 1, "median")),
-        ([1, 3, 3, 5], "median", FIVE, (True, 3, "median")),
-        ([2, 2, 5, 5], "median", FIVE, WAITS),  # 3.5 is no grade, and 3 is none that anybody gave
-        ([2, 4], "median", FIVE, WAITS),
-        ([4, 4], "median", FIVE, (True, 4, "unanimous")),
-    ],
-)
-def test_majorities_and_medians_of_wider_schemes_by_hand(
-    codes: list[int], policy: Policy, scheme: OneOf, made: Made
-) -> None:
-    assert decided(codes, policy, scheme=scheme) == made
-
-
 @pytest.mark.parametrize("policy", get_args(Policy))
 @pytest.mark.parametrize("ties", get_args(Ties))
 @pytest.mark.parametrize("scheme", [APPROPRIATENESS, FOUR])
@@ -191,15 +170,6 @@ def test_a_draw_is_of_distinct_pairs_ascending_whatever_their_order(
     assert set(drawn) <= pairs
     assert len(drawn) == n
     assert draw_pairs(np.array(sorted(pairs)), n, seed).tolist() == drawn
-
-
-@pytest.mark.parametrize(
-    ("given_", "expected"),
-    [([1], 1), ([0], 0), ([1, 1], 1), ([1, 0], 0), ([0, 1, 1], 1), ([0, 1, 0], 0), ([1, 1, 0, 0], 0)],
-)
-def test_valid_when_more_agree_than_disagree(given_: list[int], expected: int) -> None:
-    pairs, verdicts = combine_verdicts(np.full(len(given_), 3), np.array(given_))
-    assert (pairs.tolist(), verdicts.tolist()) == ([3], [expected])
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 1)), max_size=40))

@@ -86,18 +86,6 @@ def test_each_stratum_has_its_share(strata: list[str], data: st.DataObject, seed
     assert 0 not in up
 
 
-def test_a_stratified_draw_rests_on_its_seed_alone() -> None:
-    strata = np.array(list("ab" * 50), object)
-    assert (
-        draw_stratified(strata, np.arange(len(strata)), 10, 3).tolist()
-        == draw_stratified(strata, np.arange(len(strata)), 10, 3).tolist()
-    )
-    assert (
-        draw_stratified(strata, np.arange(len(strata)), 10, 3).tolist()
-        != draw_stratified(strata, np.arange(len(strata)), 10, 4).tolist()
-    )
-
-
 def test_what_most_people_found_normal_or_is_little_but_a_slur_is_left_out() -> None:
     labels = ["normal; normal; hate", "normal, hate, hate", "Normal;hate", "", "normal"]  # a tie stays
     assert labelled_by_majority(labels, ["normal"]).tolist() == [True, False, False, False, True]

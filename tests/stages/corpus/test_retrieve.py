@@ -91,16 +91,6 @@ def test_neighbours_are_those_of_scikit_learn() -> None:
     assert found["score"].to_numpy().reshape(-1, 5) == pytest.approx(1 - distance[:, 1:], abs=1e-5)
 
 
-def test_a_text_in_three_rows_fills_three_places() -> None:
-    """From text 0 the others follow in order; at k = 3, text 1 fills three places, and text 2 one of two before 3."""
-    angles = np.radians([0, 10, 20, 30, 40])
-    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-    counted = {1: [1], 2: [1], 3: [1], 4: [1, 2], 5: [1, 2, 3]}
-    for k, expected in counted.items():
-        found = neighbours(vectors, np.array([0]), k, copies=np.array([9, 3, 1, 2, 1]))
-        assert found["cn"].tolist() == expected
-
-
 @pytest.mark.parametrize("copied", [1, 7, 49])
 @pytest.mark.parametrize("seed", range(5))
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, copied: int, seed: int) -> None:
