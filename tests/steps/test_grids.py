@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
-from fcpair.params import Assign, Import, Pair, Select, Validate
+from fcpair.params import Assign, Import, Pair, Select, Setup, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.recipe import load_recipe
 from fcpair.records import Role, Status
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import texts
 from fcpair.study import Study
-from steps.online import at_desk
+from steps.online import at_desk, give
 from steps.plans import (
     ALL_ANSWER,
     CRITERIA,
@@ -368,3 +369,75 @@ def test_a_pilot_is_on_cells_that_are_drawn_and_asks_everybody(tmp_path: Path) -
     for wrong in ({"cells": 0}, {"cells": 3, "screen": "row"}):
         with pytest.raises(InputError, match="cells is"):
             RoundPlan("pilot", "pilot: one_of(no,yes)", **wrong)
+
+
+BOTH = ("Tea is odd.", "Cats are cold.")
+WRITE_ALL = GridPlan(
+    "write", SidePlan(names=BOTH), SidePlan(names=("reply",)), (RoundPlan("write", "text: text()", role="writer"),)
+)
+RATED_ALL = RoundPlan("rate", "rating: scale(1,5,1)", role="rater")
+
+
+def propose(said: Path) -> GridPlan:
+    models = (f"plain=canned:{said}(row=HS,reply=CN,several=first)",)
+    return GridPlan(
+        "replies", SidePlan(names=BOTH), SidePlan(names=("plain",)), (RoundPlan("say", "text: text()", models=models),)
+    )
+
+
+@pytest.fixture
+def of_both(tmp_path: Path) -> Study:
+    """Wren has written to both statements, and the model has a reply to each, of several in its file."""
+    rows = [{"HS": row, "CN": f"{row} {how}"} for row in BOTH for how in ("I do not think so.", "Not at all.")]
+    said = Path(write_csv(tmp_path / "released.csv", rows))
+    rate = GridPlan("rate", SidePlan(answers=("write", "replies")), SidePlan(names=("kind",)), (RATED_ALL,))
+    of_both = Study.create(tmp_path / "of_both.db", Setup(title="t"), grids=[WRITE_ALL, propose(said), rate])
+    of_both.add_people(["wren"], Role.WRITER)
+    of_both.add_people(["rob"], Role.RATER)
+    of_both.grid("write").pair()
+    of_both.grid("write").assign_round()
+    of_both.grid("replies").pair()
+    return of_both
+
+
+@pytest.mark.server
+def test_a_side_has_what_was_written_in_each_grid_and_says_by_whom(of_both: Study) -> None:
+    desk, visitor = at_desk(of_both, "wren")
+    rate = of_both.grid("rate")
+    tasks = desk.tasks(visitor, 9)
+    with pytest.raises(StageError, match="2 answers are still open in round `write` of grid `write`"):
+        rate.pair()
+    for task in tasks:
+        give(desk, visitor, f"{task.row.body} Is it?", task.assignment_id)
+    with pytest.raises(StageError, match="round `say` of grid `replies` comes first"):
+        rate.pair()
+    of_both.grid("replies").generate("say")
+    rate.pair()
+    rate.assign_round()
+    desk, visitor = at_desk(of_both, "rob")
+    for task in desk.tasks(visitor, 9):
+        give(desk, visitor, 3, task.assignment_id)
+    table = rate.answers().sort_values("cell")
+    assert table["row"].tolist() == [f"{row} {how}" for how in ("Is it?", "I do not think so.") for row in BOTH]
+    assert table["source"].tolist() == ["people", "people", "plain", "plain"]
+    assert table["answered"].tolist() == [*BOTH, *BOTH]
+
+
+def test_a_recipe_names_one_grid_or_several_and_is_no_other_study_the_second_time(tmp_path: Path) -> None:
+    place = tmp_path / "recipe.toml"
+    grids = "".join(
+        f'[[grid]]\nname = "{name}"\nrows = {{ names = ["Tea is odd, says {name}."] }}\n'
+        'columns = { names = ["reply"] }\n'
+        f'[[grid.round]]\nname = "write"\nform = "text()"\nrole = "writer"\npeople = 1\n'
+        for name in ("one", "two")
+    )
+    rated = (
+        '[[grid]]\nname = "rate"\nrows = { answers = ["one", "two"] }\ncolumns = { names = ["kind"] }\n'
+        '[[grid.round]]\nname = "rate"\nform = "scale(1,5,1)"\nrole = "rater"\npeople = 1\n'
+    )
+    place.write_text(f'[of_both]\ntitle = "t"\n[simulate]\nskips = 0\nseed = 1\n{grids}{rated}', "utf-8")
+    recipe = load_recipe(place)
+    of_both = Study.create(tmp_path / "of_both.db", recipe.setup, grids=recipe.grids)
+    assert list(of_both.walk(recipe))
+    assert len(of_both.grid("rate").answers()) == 2
+    assert not [run for run in of_both.walk(load_recipe(place)) if run.stage == "pair"]

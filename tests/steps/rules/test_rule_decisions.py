@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
+from conftest import one_short
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from servers import copy_study
@@ -16,8 +20,13 @@ from servers import copy_study
 from fcpair.errors import ConflictError, InputError
 from fcpair.grid import AdjudicationQueue, Monitor
 from fcpair.params import Adjudicate, Validate
-from fcpair.records import Role
-from fcpair.stages.adjudication.adjudicate import labels_changed
+from fcpair.records import Role, Rule, Verdict
+from fcpair.stages.adjudication.adjudicate import combine_verdicts, labels_changed
+from fcpair.steps.rules import tallies
+from fcpair.steps.rules.rule_decisions import waiting_cell_ids as waiting_pairs
+from fcpair.store import Tx, adjudications
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
 from fcpair.study import Study
 from fcpair.work_records import DecisionRequest
 from steps.adjudication.test_decisions import given_labels, votes
@@ -25,6 +34,8 @@ from steps.online import admit, at_desk, give
 from steps.small import (
     ANNOTATORS,
     CODE,
+    NAMES,
+    VALIDATORS,
     At,
     assert_refused,
     check,
@@ -35,6 +46,7 @@ from steps.small import (
     standing,
     write_csv,
 )
+from steps.small import standing as standing_of
 
 MAJORITY = Adjudicate("majority")
 
@@ -451,3 +463,73 @@ def test_who_decided_a_pair_cannot_come_to_label_it(at: At, tmp_path: Path) -> N
     study.change_role("ada", Role.ANNOTATOR)
     with pytest.raises(InputError, match="ada validates or decided pair 1, so cannot label it"):
         record(study, tmp_path, [("ada", 1, "2")])
+
+
+N_PAIRS = 24
+
+
+def pair_by_pair(tx: Tx) -> tuple[tallies.PairCounts, Counter[str], set[int]]:
+    standing = adjudications.current_adjudications(tx, "cell_id", "rule", "code").set_index("cell_id")
+    labels = set(standing["code"].dropna().index)
+    labelled = set(judgements.current_labels(tx, "cell_id")["cell_id"])
+    verdicts = judgements.current_verdicts(tx, "cell_id", "code")
+    pairs, verdict = combine_verdicts(verdicts["cell_id"].to_numpy(np.int64), verdicts["code"].to_numpy(np.int64))
+    checked, waiting = dict(zip(pairs.tolist(), verdict.tolist(), strict=True)), set(waiting_pairs(tx))
+    lost = set(judgements.current_labels(tx, "cell_id", of=rounds.validation(tx))["cell_id"]) - set(checked)
+    where: Counter[str] = Counter()
+    for cell_id in range(1, N_PAIRS + 1):
+        if cell_id not in standing.index or standing["rule"][cell_id] == Rule.REOPENED:
+            waits = "wait_for_person" if cell_id in waiting else "wait_for_policy"
+            where[waits if cell_id in labelled else "no_label"] += 1
+        elif cell_id not in labels:
+            where["discarded"] += 1
+        else:
+            said = checked.get(cell_id)
+            where["no_verdict" if said is None else "valid" if said == Verdict.AGREE else "not_valid"] += 1
+    names = ("no_label", "wait_for_person", "wait_for_policy", "discarded", "no_verdict", "valid", "not_valid")
+    return tallies.PairCounts(*(where[name] for name in names)), Counter(standing["rule"]), lost
+
+
+def assert_counted(study: Study) -> tallies.Tally:
+    with study._store.read() as tx:
+        pairs, rules, lost = pair_by_pair(tx)
+        counted, waiting = tallies.tally(tx), tuple(waiting_pairs(tx))
+        assert judgements.lost_verdicts(tx) == sorted(lost)
+    assert counted == tallies.Tally(pairs, dict(sorted(rules.items())), len(lost), waiting)
+    return counted
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("stage", ["paired", "labelled", "decided", "checking", "checked"])
+def test_each_pair_is_counted_once_where_it_is(at: Callable[[str], Study], stage: str) -> None:
+    assert_counted(at(stage))
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("blind", [False, True])
+@pytest.mark.parametrize("seed", one_short(*range(3)))
+def test_whatever_is_changed_afterwards(at: Callable[[str], Study], tmp_path: Path, seed: int, *, blind: bool) -> None:
+    rng, study = random.Random(seed), at("labelled")
+    grid = study.grid()
+    had = list(grid.labels()[["annotator", "pair"]].itertuples(index=False, name=None))
+    grid.adjudicate(Adjudicate("majority", "discard" if seed else "wait"))
+    study.add_people(["bo"], Role.ADJUDICATOR)
+    assert_counted(study)
+    study.add_people([*VALIDATORS, "xena"], Role.VALIDATOR)
+    for more in (False, True):
+        grid.assign_validation(Validate(blind=blind, seed=seed), more=more)
+        has_label = {pair for pair, (_, code) in standing_of(study).items() if code is not None}
+        open_ = [(who, pair) for who, pair in open_work(study, checks=True) if pair in has_label]
+        if blind:
+            rows = [{"pair": pair, "validator": who, "own_label": rng.choice(NAMES)} for who, pair in open_]
+            grid.import_verdicts(write_csv(tmp_path / "own.csv", rows))
+        else:
+            check(study, tmp_path, [(who, pair, rng.choice(("agree", "disagree", "skip"))) for who, pair in open_])
+        assert_counted(study)
+        changed = rng.sample(had, len(had) // 2)
+        record(study, tmp_path, [(who, pair, rng.choice((*NAMES, "skip"))) for who, pair in changed], supersede=True)
+        assert_counted(study)
+    grid.adjudicate(Adjudicate("manual"))
+    counted = assert_counted(study)
+    assert counted.n_lost
+    assert counted.pairs.wait_for_person
