@@ -1,4 +1,4 @@
-"""Surveys, planned, answered and counted; templates and their items, reviewed by others, answered by models or people."""
+"""Surveys, planned, answered and counted; items of templates, reviewed by others, answered by models or people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queues that an adjudicator can choose, their orders, and the kept list of conflicts: the one that would be found anew."""
+"""The queues that adjudicators can choose, their orders, and the kept list of conflicts, as it would be found anew."""
 
 from __future__ import annotations
 

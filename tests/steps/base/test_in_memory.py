@@ -31,8 +31,8 @@ def study(tmp_path: Path) -> Study:
 
 def test_hs_are_listed_in_memory(study: Study) -> None:
     listed: tuple[Any, ...] = (["a", "c"], [{"hs": "a"}, {"hs": "c"}], pd.DataFrame({"hs": ["a", "c"]}))
-    for texts in listed:
-        run = study.grid().select(hs_list=texts, redo=True)
+    for bodies in listed:
+        run = study.grid().select(hs_list=bodies, redo=True)
         assert (run.counts["hs"], run.params["hs_list"]) == (2, "<frame>")
     with pytest.raises(InputError, match=r"frame \(rows from 1\):2: this HS is not in the study"):
         study.grid().select(hs_list=["a", "no such text"], redo=True)
