@@ -21,7 +21,7 @@ from fcpair.records import Role
 from fcpair.steps.release_folder import RECORD
 from fcpair.study import Study
 from steps.releasing import full_form, pairs_of
-from steps.small import At, check, open_work, record
+from steps.small import At, check, record
 
 OWN_TIERS = {"yes": {"answers": ["appropriate"], "verdict": "none"}, "strict": {"labels": 3, "within": "gold"}}
 
@@ -114,16 +114,6 @@ def test_a_tier_of_its_own_is_named_by_the_rule_of_each_pair_that_came_into_it(a
         named = {clause.split(":")[0].removeprefix("rule of ") for clause in change.because}
         assert named == came_into[change.pair]
         assert change.change == ("changed" if change.tier_before else "came")
-
-
-def test_pairs_come_with_their_first_verdicts(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    some = [(who, pair, "agree") for who, pair in open_work(study, checks=True)][:3]
-    changes = changes_after(study, tmp_path, lambda: check(study, tmp_path, some))
-    assert {(change.pair, change.change, change.tier_before) for change in changes} == {
-        (pair, "came", "") for _, pair, _ in some
-    }
-    assert all(any(": none -> agree" in clause for clause in change.because) for change in changes)
 
 
 def test_a_release_does_not_differ_from_itself_unless_it_was_changed(at: At, tmp_path: Path) -> None:

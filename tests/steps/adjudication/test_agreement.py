@@ -129,18 +129,6 @@ def test_each_column_is_named_and_its_intervals_are_for_new_rows(grid: Grid) -> 
     assert "interval from 5 rows" in raw.note
 
 
-def test_a_row_with_too_little_says_so_and_notes_speak_of_rows_and_columns(grid: Grid) -> None:
-    blocks = named(grid.agreement(Agree(blocks="row"), round="answer"))
-    assert [of for part, of in blocks if part == "tone"] == list(REPLIES)
-    last = agreement_of(blocks["tone", REPLIES[-1]])
-    assert last.pooled[0].n == 2
-    assert any(figure.undefined for figure in last.pooled)
-    tone = agreement_of(named(grid.agreement(Agree(intervals="annotators"), round="answer"))["tone", ""])
-    assert tone.interval_scope == "new rows, columns and annotators"
-    assert not any("HS" in figure.note or "CN" in figure.note for figure in tone.pooled)
-    assert "6 rows, 3 columns" in agreement_of(grid.agreement(round="answer")[3]).pooled[0].note
-
-
 def test_a_column_without_answers_has_its_reasons() -> None:
     form = parse_form("fit: one_of(no,yes+)")
     answers = pd.DataFrame([(1, 1, 7, "al", 0), (1, 1, 7, "bo", 1)], columns=[*COLUMNS[:4], "answer"])
@@ -196,17 +184,6 @@ def test_the_round_that_counts_is_one_block_of_the_same_figures(at: At) -> None:
     assert grid.desk.round_of_blocks(Agree(blocks="row")) == "label"
     with pytest.raises(InputError, match="round `validate` checks decisions"):
         grid.agreement(round="validate")
-
-
-def test_the_scale_of_a_form_has_kappa_on_bins(grid: Grid) -> None:
-    blocks = named(grid.agreement(Agree(bins=("1-2", "2.5-3.5", "4-5")), round="answer"))
-    assert {name for (name, _), block in blocks.items() if block.agreement and block.agreement.bins} == {"tone"}
-    (subset,) = agreement_of(blocks["tone", ""]).on_bins
-    both = [[1 + (cell % 8 + (who == "bo" and cell % 4 == 0)) / 2 for who in ("al", "bo")] for cell in range(1, 18)]
-    ranges = ((1, 2), (2.5, 3.5), (4, 5))
-    table = [[sum(a <= i <= b and c <= j <= d for i, j in both) for c, d in ranges] for a, b in ranges]
-    assert [list(row) for row in subset.table] == table
-    assert subset.n == 17
 
 
 def test_bins_that_a_form_has_no_scale_for_are_refused_unless_they_are_the_grid_s_own(tmp_path: Path) -> None:
@@ -377,12 +354,3 @@ def test_a_closed_round_of_a_planned_grid_has_models(tmp_path: Path) -> None:
             study.grid().aggregate(round="write")
         with pytest.raises(UnknownIdError, match="there is no round `rates`"):
             study.grid().aggregate(round="rates")
-
-
-def test_labels_of_one_annotator_are_refused(at: At, tmp_path: Path) -> None:
-    rows = at("labelled").grid().labels()
-    only_ana = rows.drop_duplicates("pair", keep=False).query("annotator == 'ana'")["pair"].tolist()
-    study = at("dealt")
-    record(study, tmp_path, [("ana", pair, "appropriate") for pair in only_ana])
-    with pytest.raises(InputError, match="are of one annotator; a label model compares annotators, and needs two"):
-        study.grid().aggregate()

@@ -243,23 +243,6 @@ def test_who_went_on_before_the_order_was_there_goes_on_at_its_beginning(alone: 
     assert walked == [*ranked, *ranked][start : start + len(walked)]
 
 
-def test_cases_that_were_flagged_end_with_the_last_in_a_new_order_too(alone: Alone, released: Event) -> None:
-    study, docket, judy = alone
-    pairs = study.grid().waiting_pairs()[:3]
-    for pair in pairs:
-        decide(study, judy, pair, flagged=True)
-    first = docket.next(judy, queue=CaseQueue.FLAGGED, order=DOUBT)
-    assert first
-    released.set()
-    docket.wait_for_ranking()
-    shown, case = [first.cell_id], docket.next(judy, first.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
-    while case:
-        shown.append(case.cell_id)
-        case = docket.next(judy, case.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
-    assert set(shown) == set(pairs)
-    assert len(shown) <= len(pairs) + 1
-
-
 def test_a_process_that_could_not_read_tries_again_or_leaves_it_to_another(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from fcpair.steps.rules.tallies import as_ranges
 from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
 from steps.docket import adjudicators, decision_on, first_case
-from steps.small import ANNOTATORS, At, assert_refused, check, dump, open_work, record, standing, write_csv
+from steps.small import ANNOTATORS, At, assert_refused, check, open_work, record, standing, write_csv
 
 MADE: dict[str, bytes] = {}  # the files of `given_labels`, by labels
 
@@ -58,26 +58,6 @@ REOPENED = ("reopened", None)
 # -- policies and people; what each policy decides, and who may, is tested in `tests/doors`
 
 
-def test_a_rule_s_decision_follows_its_labels(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    grid = study.grid()
-    grid.adjudicate(Adjudicate("majority"))
-    run = record(study, tmp_path, [("ana", 1, "0"), ("cleo", 2, "1")], supersede=True)
-    assert standing(study)[1] == REOPENED
-    assert 1 in grid.waiting_pairs()
-    assert (run.counts["reopened"], run.counts["decided"]) == (1, 1)
-    assert [row["rule"] for row in grid.explain(1).decisions] == ["unanimous", "reopened"]
-    for changes, pair, decision in (
-        ([("ana", 1, "2")], 1, ("unanimous", 2)),
-        ([("ana", 2, "0"), ("cleo", 2, "0")], 2, ("majority", 0)),
-        ([("ana", 2, "1")], 2, REOPENED),
-    ):
-        record(study, tmp_path, changes, supersede=True)
-        grid.adjudicate(Adjudicate("majority"))
-        assert standing(study)[pair] == decision
-        assert (pair in grid.waiting_pairs()) == (decision == REOPENED)
-
-
 def test_a_pair_whose_labels_have_all_become_skips_is_in_no_decision_or_figure(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2"), 2: votes("2")})
     grid = study.grid()
@@ -92,18 +72,6 @@ def test_a_pair_whose_labels_have_all_become_skips_is_in_no_decision_or_figure(a
     assert grid.waiting_pairs() == []
     assert grid.tiers().table().pairs.empty
     assert grid.agreement().n_labels == 0
-
-
-def test_a_dry_run_says_what_would_be_decided_and_changes_nothing(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    grid = study.grid()
-    grid.adjudicate(Adjudicate())
-    grid.decide(2, 0, by="ada")
-    before = dump(study)
-    result = grid.desk.adjudicate_dry_run(Adjudicate("majority"))
-    assert result.counts == {"unanimous": 2, "new": 0, "reopened": 0, "waiting": 2}
-    assert (result.standing, result.compared, result.n_same, result.different) == (3, 3, 2, (2,))
-    assert dump(study) == before
 
 
 WRONG_FILES: list[tuple[list[dict[str, object]], str]] = [

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from openpyxl import load_workbook
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.files.tables.tabular import read_table, write_table
@@ -17,7 +16,6 @@ from fcpair.params import Adjudicate, Setup, Simulate, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Origin, Role
 from fcpair.stages.assignment.plan import RESERVED_COLUMNS
-from fcpair.store import adjudications
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study
@@ -199,30 +197,6 @@ def test_all_that_is_wrong_is_said_at_once_and_the_study_stays_as_it_was(write: 
     assert write.import_answers(write_csv(path, by_texts), "write").counts["answers"] == 4
 
 
-def test_a_row_without_an_answer_is_left_out_and_skip_skips(write: Grid, tmp_path: Path) -> None:
-    first, second, *_ = read(filled(write, tmp_path))
-    rows = [{**first, "text": "", "also": ""}, {**second, "text": "Skip", "also": "", "note": "not mine"}]
-    run = write.import_answers(write_csv(tmp_path / "s.csv", rows), "write")
-    assert (run.counts["answers"], run.counts["skips"]) == (0, 1)
-    assert run.counts["reassigned"] + run.counts["vacant"] == 1
-    assert write.answers("write")[["skipped", "note"]].to_numpy().tolist() == [[True, "not mine"]]
-
-
-def test_decisions_follow_answers_to_one_closed_question(rate: Grid, tmp_path: Path) -> None:
-    path = rated(rate, tmp_path, "4", "4.5", "2")
-    rate.import_answers(path)
-    rate.adjudicate(Adjudicate("median", "discard"))
-    with rate._store.read() as tx:
-        before = adjudications.current_adjudications(tx, "cell_id", "code")
-    fives = write_csv(tmp_path / "o.csv", [{**row, "rating": "5"} for row in read(path)])
-    run = rate.import_answers(fives, supersede=True)
-    with rate._store.read() as tx:
-        after = adjudications.current_adjudications(tx, "cell_id", "code")
-    assert run.counts["decided"]
-    assert set(before["code"]) != {8}
-    assert set(after["code"]) == {8}
-
-
 def test_labels_of_the_first_grid_can_come_by_each_way(at: At, tmp_path: Path) -> None:
     grid = at("dealt").grid()
     rows = [row for sheet in sheets_of(grid, tmp_path / "s") for row in sheet]
@@ -267,20 +241,6 @@ def test_a_sheet_to_edit_shows_the_text_and_is_refused_once_that_has_changed(wri
     assert sorted(row["cell"] for row in due) == sorted({"1", "2", "3", "4"} - {again["cell"]})
     others = [row for row in rows if row["cell"] != again["cell"]]
     assert write.import_answers(write_csv(path, others), "edit").counts["answers"] == 3
-
-
-def test_a_workbook_offers_the_words_of_each_closed_question(write: Grid, tmp_path: Path) -> None:
-    write.import_answers(filled(write, tmp_path), "write")
-    write.assign_round("edit")
-    written = write.sheets.write_answers(tmp_path / "x", "edit", "xlsx")
-    book = load_workbook(tmp_path / "x" / f"{next(iter(written))}.xlsx")
-    (choice,) = book["pairs"].data_validations.dataValidation
-    lines = [row[0] for row in book["guidelines"].iter_rows(values_only=True)]
-    at = lines.index("Allowed answers: fit")
-    assert lines[at + 1 : at + 5] == ["no", "yes", "skip", None]
-    assert choice.formula1 == f"guidelines!$A${at + 2}:$A${at + 4}"
-    assert lines[:2] == ["Allowed answers: text", "edit(min_words=2), or skip"]
-    assert [cell.value for cell in book["pairs"][1]][:4] == ["by", "text number", "row", "column"]
 
 
 def test_models_and_rounds_that_there_are_not_are_refused(rate: Grid, tmp_path: Path) -> None:

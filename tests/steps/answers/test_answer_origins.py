@@ -51,19 +51,6 @@ def test_labels_of_who_was_dismissed_are_left_out(at: At, tmp_path: Path) -> Non
     assert run.notes == (left_out("ana", len(of_ana)),)
 
 
-def test_the_cells_of_others_are_still_compared_with_their_rows(at: At, tmp_path: Path) -> None:
-    """A column that was sorted alone is noticed though rows in front of it were left out."""
-    study = at("dealt")
-    pairs = {name: [pair for who, pair in open_work(study) if who == name] for name in ("ana", "ben")}
-    study.dismiss("ana", reason="Thank you.")
-    halves = [(pair, "appropriate" if at < 7 else "not_appropriate") for at, pair in enumerate(pairs["ben"])]
-    of_ana = [("ana", pair, "not_sure" if pair % 2 else "appropriate") for pair in pairs["ana"]]
-    run = record(study, tmp_path, [*of_ana, *(("ben", *half) for half in halves)])
-    assert run.counts["answers"] == len(halves)
-    assert [note.startswith("column `label` of ben is sorted") for note in run.notes] == [True, False]
-    assert {pair: label for (pair, who), label in labels_of(study).items() if who == "ben"} == dict(halves)
-
-
 @pytest.mark.parametrize("open_", [False, True])
 def test_nobody_who_was_dismissed_takes_what_is_free_or_brings_their_own_work(
     at: At, tmp_path: Path, open_: bool
@@ -123,16 +110,6 @@ def test_a_simulated_answer_equal_to_a_real_one_is_refused_and_with_supersede_re
     assert_refused(study, lambda: grid.import_labels(same), InputError, match)
     assert grid.import_labels(same, supersede=True).counts["answers"] == 42
     assert study.status()["judgements"] == {"simulated": 42}
-
-
-def test_a_real_answer_that_differs_from_a_simulated_one_needs_supersede(at: At, tmp_path: Path) -> None:
-    study = simulated(at)
-    (pair, who), label = next(iter(labels_of(study).items()))
-    other = "0" if label == "appropriate" else "2"
-    with pytest.raises(InputError, match="differently; --supersede"):
-        record(study, tmp_path, [(who, pair, other)])
-    record(study, tmp_path, [(who, pair, other)], supersede=True)
-    assert study.status()["judgements"] == {"imported": 1, "simulated": 41}
 
 
 def test_an_equal_answer_to_a_form_by_a_person_is_recorded_as_real(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from servers import Places
 
 from fcpair.arrays import Vectors
-from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
+from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.files.tables.tabular import write_table
 from fcpair.models import answering_models, encode
 from fcpair.models.encode import Progress
@@ -214,20 +214,6 @@ def test_all_that_is_wrong_with_a_sheet_is_said_with_its_lines(found: Grid, tmp_
         (6, "line 4 has the opposite for the same example"),
     ]
     assert set(found.examples("propose")["used"]) == {""}
-
-
-def test_a_row_comes_with_its_examples_and_says_where_to_go_on(found: Grid) -> None:
-    first = found.desk.row_to_review("propose")
-    assert first is not None
-    assert (first.row, first.place, first.n_rows, first.n_open, first.next_open) == (TEA, 1, 2, 2, 2)
-    review_row(found, used=True)
-    second = found.desk.row_to_review("propose")
-    assert second is not None
-    assert (second.row, second.n_open, second.next_open) == (GREEN_TEA, 1, None)
-    with pytest.raises(UnknownIdError, match="no row 3 with examples"):
-        found.desk.row_to_review("propose", 3)
-    with pytest.raises(UnknownIdError, match="round `propose` has no such example"):
-        found.desk.review_example("propose", 999, used=True, by=1)
 
 
 def test_models_are_shown_the_used_ones_in_order(found: Grid, asked: list[str], tmp_path: Path) -> None:

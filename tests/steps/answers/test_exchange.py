@@ -337,7 +337,6 @@ EXPORTS = {
 STUDIO = {suffix: (RECORDED / "label-studio" / f"ana{suffix}").read_text("utf-8") for suffix in (".json", ".csv")}
 STUDIO["-min.json"] = (RECORDED / "label-studio" / "ana-min.json").read_text("utf-8")
 POTATO = RECORDED / "potato" / "annotations.jsonl"
-ZIPPED = (RECORDED / "doccano" / "ana.zip").read_bytes()
 with zipfile.ZipFile(RECORDED / "doccano" / "ana.zip") as archive:
     DOCCANO = archive.read("ana.jsonl").decode()
 
@@ -447,20 +446,6 @@ def test_a_broken_file_of_doccano_is_refused(at: At, tmp_path: Path) -> None:
     other_format = "JSON object on each line|there (is|are) no `labels?`"
     refuses(study, "doccano", path, "id,label\n1,x\n", other_format)
     refuses(study, "potato", path, STUDIO[".json"], other_format)
-
-
-def test_a_broken_zip_file_is_refused(at: At, tmp_path: Path) -> None:
-    study, path = at("dealt"), tmp_path / "ana.zip"
-    refuses(study, "doccano", path, ZIPPED[:-200], r"is it cut off\?")
-    changed = ZIPPED[:100] + bytes([ZIPPED[100] ^ 0xFF]) + ZIPPED[101:]
-    refuses(study, "doccano", path, changed, "not a whole zip file")
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("ana.jsonl", "")
-    refuses(study, "doccano", path, path.read_bytes(), "its files are empty; either nobody")
-    with zipfile.ZipFile(path, "w"):
-        pass
-    match = "no export in it ends in .jsonl or .json; export in such a format"
-    refuses(study, "doccano", path, path.read_bytes(), match)
 
 
 def test_an_empty_export_says_what_it_may_be(at: At, tmp_path: Path) -> None:

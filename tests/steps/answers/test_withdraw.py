@@ -165,20 +165,6 @@ def test_what_somebody_who_left_would_have_again_goes_to_others(at: At, tmp_path
     assert "ana" not in {who for who, _ in open_work(study)}
 
 
-@pytest.mark.slow
-def test_what_somebody_has_opted_out_of_does_not_come_back_to_them(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    grid = study.grid()
-    run = all_wrong(study, tmp_path)
-    ana = next(person.id for person in study.people if person.name == "ana")
-    topics = [topic.value for topic in study.access.topics(ana, "hs_topic")]
-    study.access.opt_out(ana, "hs_topic", topics[:1])
-    avoided = {pair for pair in range(1, 25) if grid.explain(pair).hs_metadata["hs_topic"] == topics[0]}
-    grid.withdraw(run, "labels")
-    assert not {pair for who, pair in open_work(study) if who == "ana"} & avoided
-    assert open_work(study)
-
-
 @pytest.mark.server
 def test_labels_that_brought_their_own_deal_can_be_withdrawn(at: At, tmp_path: Path) -> None:
     study = at("paired")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +33,6 @@ def test_each_row_has_so_many_columns_each_as_often_as_any_other(tmp_path: Path)
     assert (given.groupby("row")["column"].nunique() == 3).all()
     assert sorted(given["column"].value_counts()) == [6, 6, 6, 6]  # 8 rows x 3 of 4 columns
     assert not given.duplicated(["row", "person"]).any()
-
-
-def test_all_pairs_of_columns_are_drawn_about_as_often(tmp_path: Path) -> None:
-    given = dealt_in(dealt(tmp_path, plan(columns_per_row=2), writer=4), "write", "write")
-    together = given.groupby("row")["column"].apply(frozenset).value_counts()
-    assert set(together.index) <= {frozenset(pair) for pair in combinations(TYPES, 2)}
-    assert together.max() - together.min() <= 1
 
 
 def test_one_batch_comes_after_the_other(tmp_path: Path) -> None:

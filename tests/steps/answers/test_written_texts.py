@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from fcpair.cli import main
 from fcpair.errors import InputError, StageError
 from fcpair.params import Annotate, Export, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
@@ -230,23 +228,3 @@ def test_an_edited_text_is_checked_as_any_other_and_a_rejection_is_not(study: St
     assert "is not a reason here" in remark.sentence
     give(desk, ana, {"reject": "rude"}, task.assignment_id)
     assert desk.answers(ana)[0].answer == {"reject": "rude"}
-
-
-def test_the_command_prints_the_same_as_table_csv_and_json(curated: Grid, study: Study) -> None:
-    place = str(study.place)
-    study.close()
-
-    def said(form: str) -> str:
-        words = ["curation", "--grid", "replies", "--round", "sift", "--format", form, "--study", place]
-        result = CliRunner().invoke(main, words)
-        assert result.exit_code == 0, result.output
-        return result.stdout
-
-    assert "Round sift: what was done with the texts of round write" in said("table")
-    assert "undefined, because no text was edited" in said("table")
-    header, *_, last = said("csv").splitlines()
-    assert header == (
-        "source,n,accepted,edited,rejected,rejected: off_topic,rejected: rude,words_changed,characters_changed"
-    )
-    assert last == "all,3,1,1,1,0,1,2.0,7.0"
-    assert json.loads(said("json"))["all"]["reasons"] == {"off_topic": 0, "rude": 1}

@@ -119,16 +119,6 @@ def test_each_row_and_column_is_met_evenly(study: Study) -> None:
     assert sorted(columns.values()) == [2] * 6
 
 
-def test_all_are_answered_each_as_often_as_asked_and_nobody_twice_on_a_pair(study: Study) -> None:
-    desks = [at_desk(study, name) for name in ANNOTATORS]
-    while given := [(desk, who, task) for desk, who in desks for task in desk.tasks(who, 2)]:
-        for desk, who, task in given:
-            give(desk, who, YES, task.assignment_id)
-    labels = labels_of(study)
-    assert Counter(Counter(pair for pair, _ in labels).values()) == {1: 12, 2: 6, 3: 6}
-    assert (len(labels), n_free(study), is_sound(study)) == (42, 0, True)
-
-
 def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at: At) -> None:
     study = at("paired")
     study.add_people(["ana", "ben"], Role.ANNOTATOR)
@@ -153,33 +143,6 @@ def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at
 
 
 @pytest.mark.server
-def test_an_answer_that_comes_late_counts_where_its_slot_is_free_and_the_lease_on_the_others_begins_anew(
-    study: Study,
-) -> None:
-    desk, ana = at_desk(study, "ana")
-    (late,) = desk.tasks(ana)
-    take_back(study)
-    before = n_free(study)
-    give(desk, ana, YES, late.assignment_id)
-    assert (n_free(study), is_sound(study)) == (before - 1, True)
-    first, *others = desk.tasks(ana, 4)
-    let_lapse(study)
-    give(desk, ana, YES, first.assignment_id)
-    desk.tasks(at_desk(study, "ben")[1], MAX_HELD)  # takes back what has lapsed
-    assert {task.assignment_id for task in desk.tasks(ana, 4)} >= {task.assignment_id for task in others}
-
-
-def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    tasks = desk.tasks(ana, MAX_HELD)
-    let_lapse(study)
-    done = answer_all_free(desk, ana)
-    assert len(done) == 24
-    assert {(task.cell_id, task.assignment_id) for task in tasks} <= set(done)
-    assert is_sound(study)
-
-
-@pytest.mark.server
 def test_who_asks_together_is_given_what_they_would_be_one_after_the_other(at: At) -> None:
     given = []
     for together in (False, True):
@@ -194,17 +157,6 @@ def test_who_asks_together_is_given_what_they_would_be_one_after_the_other(at: A
         study.close()
     assert given[0] == given[1]
     assert [len(tasks) for tasks in given[0][0]] == [1, 7, 3]
-
-
-@pytest.mark.server
-def test_for_whom_nothing_is_free_waits_for_nobody_who_asked_with_them(at: At) -> None:
-    study = at("paired")
-    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    study.grid().assign(Assign(open=True))
-    desk = study.work_queue(Annotate())
-    everybody = [(at_desk(study, name)[1], MAX_HELD) for name in ANNOTATORS]
-    n_given = [len(tasks) for _ in range(3) for tasks in desk.assign_tasks(everybody)]
-    assert (sum(holds(study).values()), max(n_given)) == (24, MAX_HELD)
 
 
 @pytest.mark.server

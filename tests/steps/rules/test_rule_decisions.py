@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from servers import copy_study
 
 from fcpair.errors import ConflictError, InputError
-from fcpair.grid import AdjudicationQueue, Monitor
+from fcpair.grid import Monitor
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule, Verdict
 from fcpair.stages.adjudication.adjudicate import combine_verdicts, labels_changed
@@ -28,9 +28,8 @@ from fcpair.store import Tx, adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Study
-from fcpair.work_records import DecisionRequest
 from steps.adjudication.test_decisions import given_labels, votes
-from steps.online import admit, at_desk, give
+from steps.online import at_desk, give
 from steps.small import (
     ANNOTATORS,
     CODE,
@@ -274,33 +273,6 @@ def test_the_labels_of_a_decision_by_hand() -> None:
     assert not labels_changed([(1, 7, 2), (2, 7, None)], newest_seen=1)
 
 
-@pytest.mark.server
-def test_the_docket_offers_it_to_everybody_with_what_was_decided(at: At, tmp_path: Path) -> None:
-    study = doubted(at, tmp_path)
-    queue = AdjudicationQueue(study.grid())
-    study.add_people(["judy"], Role.ADJUDICATOR)
-    judy = admit(study, "judy").id
-
-    def settle(request: str, outcome: str, note: str = "", *, flagged: bool = False) -> None:
-        case = queue.next(judy)
-        assert case is not None
-        assert (case.cell_id, case.outcome, case.again, case.own) == (2, "appropriate", True, False)
-        queue.decide(judy, DecisionRequest(request, 2, outcome, note, flagged, case.decision_id, case.answer_id))
-
-    for request in ("first", "second"):
-        state = queue.state(judy)
-        assert (state.waiting, state.again) == (1, 1)
-        settle(request, "not_appropriate", flagged=True)
-        queue.undo(judy, 2, f"undo-{request}")
-        assert standing(study)[2] == ("person", 2)
-        assert study.grid().second_looks() == [2]
-    settle("third", "appropriate")
-    assert study.grid().second_looks() == []
-    people = [row["person"] for row in study.grid().explain(2).decisions if row["rule"] == "person"]
-    assert (people[0], people[-1]) == ("ada", "judy")
-    assert queue.next(judy) is None
-
-
 def test_a_file_confirms_what_waits_for_a_second_look_only_when_asked(at: At, tmp_path: Path) -> None:
     study = doubted(at, tmp_path)
     grid = study.grid()
@@ -349,24 +321,6 @@ def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At
     assert "open verdicts: 1" in study.status()["next"]
     check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
     assert study.status()["lost_verdicts"] == 0
-
-
-def test_of_a_round_of_a_part_only_the_lost_verdicts_are_proposed_and_they_are_dealt_first(
-    at: At, tmp_path: Path
-) -> None:
-    study = given_labels(at, tmp_path, {pair: votes("2", "2") for pair in range(1, 9)})
-    grid = study.grid()
-    grid.adjudicate(MAJORITY)
-    study.add_people(["vera", "walt"], Role.VALIDATOR)
-    grid.assign_validation(Validate(pairs=3, blind=True))
-    open_ = open_work(study, checks=True)
-    rows = [{"pair": pair, "validator": who, "own_label": "2"} for who, pair in open_]
-    grid.import_verdicts(write_csv(tmp_path / "own.csv", rows))
-    pair = open_[1][1]
-    record(study, tmp_path, [("ana", pair, "0"), ("ben", pair, "0")], supersede=True)
-    assert "1; `fcpair validate assign --more --pairs 1 --blind`" in study.status()["next"]
-    grid.assign_validation(Validate(pairs=1, blind=True), more=True)
-    assert [one for _, one in open_work(study, checks=True)] == [pair]
 
 
 def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tmp_path: Path) -> None:
