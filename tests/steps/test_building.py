@@ -40,6 +40,7 @@ from steps.small import (
     At,
     assert_refused,
     open_work,
+    with_grid,
     write_corpus,
     write_csv,
 )
@@ -266,8 +267,7 @@ def test_retrieval_says_when_the_model_does_not_know_the_language(
 
 def test_candidates_can_be_listed_and_then_nothing_is_encoded(at: At, tmp_path: Path) -> None:
     """One of the three is a source CN: it stays, but not beside the HS that the corpus pairs it with."""
-    study = at("selected")
-    grid = study.grid()
+    study, grid = with_grid(at("selected"))
     unknown = write_csv(tmp_path / "unknown.csv", [{"cn": "Nobody has written this."}])
     refusal = "this CN is not in the study"
     assert_refused(study, lambda: grid.retrieve(Retrieve(cn_list=unknown)), InputError, refusal)
@@ -295,8 +295,7 @@ def test_every_cn_of_the_corpus_can_be_a_candidate_and_known_pairs_stay_out(at: 
 
 @pytest.mark.slow
 def test_pairs_of_the_corpus_are_kept_when_asked_for(at: At, tmp_path: Path) -> None:
-    study = at("selected")
-    grid = study.grid()
+    study, grid = with_grid(at("selected"))
     grid.retrieve(every_cn=True)
     kept = grid.pair(Pair(keep_known=True)).counts
     assert (kept["pairs"], kept["in_corpus"]) == (76, 14)

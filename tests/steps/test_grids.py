@@ -12,7 +12,6 @@ import pytest
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Assign, Import, Pair, Select, Setup, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.recipe import load_recipe
 from fcpair.records import Role, Status
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import texts
@@ -421,23 +420,3 @@ def test_a_side_has_what_was_written_in_each_grid_and_says_by_whom(of_both: Stud
     assert table["row"].tolist() == [f"{row} {how}" for how in ("Is it?", "I do not think so.") for row in BOTH]
     assert table["source"].tolist() == ["people", "people", "plain", "plain"]
     assert table["answered"].tolist() == [*BOTH, *BOTH]
-
-
-def test_a_recipe_names_one_grid_or_several_and_is_no_other_study_the_second_time(tmp_path: Path) -> None:
-    place = tmp_path / "recipe.toml"
-    grids = "".join(
-        f'[[grid]]\nname = "{name}"\nrows = {{ names = ["Tea is odd, says {name}."] }}\n'
-        'columns = { names = ["reply"] }\n'
-        f'[[grid.round]]\nname = "write"\nform = "text()"\nrole = "writer"\npeople = 1\n'
-        for name in ("one", "two")
-    )
-    rated = (
-        '[[grid]]\nname = "rate"\nrows = { answers = ["one", "two"] }\ncolumns = { names = ["kind"] }\n'
-        '[[grid.round]]\nname = "rate"\nform = "scale(1,5,1)"\nrole = "rater"\npeople = 1\n'
-    )
-    place.write_text(f'[of_both]\ntitle = "t"\n[simulate]\nskips = 0\nseed = 1\n{grids}{rated}', "utf-8")
-    recipe = load_recipe(place)
-    of_both = Study.create(tmp_path / "of_both.db", recipe.setup, grids=recipe.grids)
-    assert list(of_both.walk(recipe))
-    assert len(of_both.grid("rate").answers()) == 2
-    assert not [run for run in of_both.walk(load_recipe(place)) if run.stage == "pair"]

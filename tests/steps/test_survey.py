@@ -25,7 +25,7 @@ from fcpair.store.corpus import cells
 from fcpair.study import Grid, Study
 from steps.asked import STATEMENTS, surveyed
 from steps.online import admit, column_of
-from steps.small import dump, write_csv
+from steps.small import dump, with_grid, write_csv
 
 TEMPLATES = Path(__file__).parents[2] / "examples" / "survey-templates.toml"
 REVIEW = RoundPlan("review", "fit: one_of(no,yes+); why: text(min_words=2) when fit=no", answers=0, author="author")
@@ -62,8 +62,7 @@ ALL = set().union(*OWN.values())
 
 def test_every_template_is_reviewed_by_all_others_than_its_author(tmp_path: Path) -> None:
     """Whoever comes later is not given their own either, and a file brings no review of one's own."""
-    study = review(tmp_path, "a1", "A2", "other")
-    grid = study.grid()
+    study, grid = with_grid(review(tmp_path, "a1", "A2", "other"))
     with pytest.raises(StageError, match="are not items made from templates: they have no `template`"):
         grid.item_answers()
     grid.assign_round("review")
@@ -341,8 +340,7 @@ def test_what_is_declared_after_the_first_answer_is_exploratory(tmp_path: Path) 
 
 
 def test_who_was_forgotten_is_in_no_group_and_a_group_of_fewer_than_five_has_no_figures(tmp_path: Path) -> None:
-    study = surveyed(tmp_path, "wwwwwwmmmmmaaaa")
-    grid = study.grid()
+    study, grid = with_grid(surveyed(tmp_path, "wwwwwwmmmmmaaaa"))
     (gender,) = grid.groups().compared
     assert all(share.value is None for share in gender.shares if share.group == "another")
     assert all(figure.value is None for figure in gender.differences if "another" in figure.groups)

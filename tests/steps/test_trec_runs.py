@@ -20,7 +20,7 @@ from fcpair.recipe import load_recipe
 from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.oversight import build_progress
 from fcpair.study import Study
-from steps.small import CNS, HS, SHARED, At, assert_refused, write_corpus, write_csv
+from steps.small import CNS, HS, SHARED, At, assert_refused, with_grid, write_corpus, write_csv
 
 COLLECTION = """qid,query,docid,document
 q1,How do I mend a puncture?,,
@@ -90,8 +90,7 @@ def test_candidates_are_the_union_of_the_first_of_each_run_for_each_selected_hs(
 
 
 def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
-    study = at("selected")
-    grid = study.grid()
+    study, grid = with_grid(at("selected"))
     hs, cn = ids(study, "hs")[HS[2]], ids(study, "cn")[CNS[0]]
     one = a_run(tmp_path / "one.trec", f"{hs} Q0 {cn} 1 9.5 x")
     (tmp_path / "more").mkdir()
@@ -112,8 +111,7 @@ def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
 def test_a_run_that_cannot_be_is_refused_and_a_rank_for_which_a_system_named_nothing_takes_its_place(
     at: At, tmp_path: Path
 ) -> None:
-    study = at("selected")
-    grid = study.grid()
+    study, grid = with_grid(at("selected"))
     run = a_run(tmp_path / "r.trec", "5 Q0 7 1 2 x")
     strange = a_run(tmp_path / "strange.trec", "1 Q0 99 1 2 x", "q7 Q0 99 1 2 x", "q7 Q0 7 2 1 x")
     listed = write_csv(tmp_path / "l.csv", [{"cn": CNS[0]}])
@@ -158,8 +156,7 @@ def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At,
     """Before there is a label, or even a selection: a run over that file brings in what it names."""
     with pytest.raises(StageError, match="fcpair import"):
         at("empty").grid().export.corpus(tmp_path / "c.csv")
-    study = at("imported")
-    grid = study.grid()
+    study, grid = with_grid(at("imported"))
     with pytest.raises(InputError, match="name the tier"):
         grid.export.corpus(tmp_path / "c.csv", options=Export(pool="all"))
     assert grid.export.corpus(tmp_path / "corpus.csv").counts["rows"] == 21
@@ -203,8 +200,7 @@ def test_texts_without_a_pair_are_selected_crossed_written_and_read_back_with_th
 
 
 def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) -> None:
-    study = Study.create(tmp_path / "lists.db")
-    grid = study.grid()
+    study, grid = with_grid(Study.create(tmp_path / "lists.db"))
     path = write_csv(tmp_path / "c.csv", [{"hs": "a", "cn": ""}, {"hs": "b", "cn": ""}, {"hs": "", "cn": "c"}])
     study.import_corpus(Import(path, unpaired=True))
     with study._store.read() as tx:

@@ -20,7 +20,7 @@ from fcpair.steps.adjudication.case_queues import visiting_order
 from fcpair.study import Study
 from fcpair.work_records import ConflictCase, QueueCounts
 from steps.docket import adjudicators, decision_on, first_case
-from steps.small import ANNOTATORS, NAMES, At, open_work, record, standing, write_csv
+from steps.small import ANNOTATORS, NAMES, At, open_work, record, standing, with_grid, write_csv
 
 CHOICES = ("not_appropriate", "appropriate", "irreconcilable")
 
@@ -55,8 +55,7 @@ def test_a_pair_with_an_open_label_is_never_shown(
     answered: set[int], seed: int, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("open")
-    study = Study(copy_study(files["dealt"], folder / "study.db"))
-    grid = study.grid()
+    study, grid = with_grid(Study(copy_study(files["dealt"], folder / "study.db")))
     (judy,) = adjudicators(study, "judy")
     work = open_work(study)
     rows = [(who, pair, NAMES[(at + seed) % 3]) for at, (who, pair) in enumerate(work) if at in answered]
@@ -82,8 +81,7 @@ def test_a_pair_with_an_open_label_is_never_shown(
 
 @pytest.mark.server
 def test_of_two_who_decide_at_the_same_moment_one_is_told_about_the_other(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     people = adjudicators(study, "judy", "vera")
     for pair in grid.waiting_pairs():
         cases = [AdjudicationQueue(grid).case(person, pair) for person in people]

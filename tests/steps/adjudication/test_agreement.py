@@ -22,7 +22,7 @@ from fcpair.steps.adjudication import agreement as agree
 from fcpair.steps.base.context import note_stage_run
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import HS, At, record
+from steps.small import HS, At, record, with_grid
 
 REPLIES = tuple(f"A mild reply about the weather, number {at}." for at in range(6))
 CRITERIA = ("fluent", "specific", "respectful")
@@ -235,8 +235,7 @@ def test_two_people_are_compared_on_what_both_labelled_and_each_confusion_is_a_s
 
 
 def test_the_most_disputed_texts_have_the_pairs_that_are_disputed(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     labels = grid.labels().groupby("pair")["label"].agg(["nunique", "count"])
     disputed = labels.index[labels["nunique"] > 1].tolist()
     sides = Monitor(grid).disputed_texts()
@@ -283,8 +282,7 @@ def test_agreement_is_measured_for_each_value_of_metadata(at: At) -> None:
 
 
 def test_the_models_are_of_the_definite_labels_that_stand(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     labels = grid.labels()
     definite = labels[labels["label"] != "not_sure"]
     models = grid.aggregate()

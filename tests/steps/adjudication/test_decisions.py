@@ -18,7 +18,7 @@ from fcpair.steps.rules.tallies import as_ranges
 from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
 from steps.docket import adjudicators, decision_on, first_case
-from steps.small import ANNOTATORS, At, assert_refused, check, open_work, record, standing, write_csv
+from steps.small import ANNOTATORS, At, assert_refused, check, open_work, record, standing, with_grid, write_csv
 
 MADE: dict[str, bytes] = {}  # the files of `given_labels`, by labels
 
@@ -59,8 +59,7 @@ REOPENED = ("reopened", None)
 
 
 def test_a_pair_whose_labels_have_all_become_skips_is_in_no_decision_or_figure(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, {1: votes("2"), 2: votes("2")})
-    grid = study.grid()
+    study, grid = with_grid(given_labels(at, tmp_path, {1: votes("2"), 2: votes("2")}))
     grid.adjudicate(Adjudicate("majority"))
     run = record(study, tmp_path, [("ana", 1, "skip")], supersede=True)
     assert standing(study)[1] == REOPENED
@@ -85,8 +84,7 @@ WRONG_FILES: list[tuple[list[dict[str, object]], str]] = [
 
 
 def test_decisions_are_taken_from_a_file_once_and_replace_others_only_when_asked(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    grid = study.grid()
+    study, grid = with_grid(given_labels(at, tmp_path, ALL_KINDS))
     for wrong, message in WRONG_FILES:
         file = write_csv(tmp_path / "wrong.csv", wrong)
         assert_refused(study, lambda file=file: grid.import_outcomes(file), InputError, message)  # type: ignore[misc]
@@ -116,8 +114,7 @@ def verdicts(study: Study) -> dict[int, int]:
 
 
 def validated(at: At, tmp_path: Path, *, blind: bool = False) -> Study:
-    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0"), 3: votes("2")})
-    grid = study.grid()
+    study, grid = with_grid(given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0"), 3: votes("2")}))
     grid.adjudicate(Adjudicate())
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(blind=blind))
@@ -143,8 +140,7 @@ def test_a_verdict_is_a_word_or_a_code(at: At, tmp_path: Path) -> None:
 
 
 def test_a_verdict_counts_while_the_label_is_the_one_that_it_was_about(at: At, tmp_path: Path) -> None:
-    study = validated(at, tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(validated(at, tmp_path))
     check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
     record(study, tmp_path, [("ana", 1, "0")], supersede=True)
     grid.adjudicate(Adjudicate())
@@ -166,8 +162,7 @@ def test_a_verdict_counts_while_the_label_is_the_one_that_it_was_about(at: At, t
 
 
 def test_a_dealt_round_can_be_dealt_again_until_somebody_has_answered(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid = study.grid()
+    study, grid = with_grid(at("checking"))
     message = "`--redo` would discard 19 assignments"
     assert_refused(study, lambda: grid.assign_validation(Validate()), StageError, message)
     grid.assign_validation(Validate(pairs=6, seed=4), redo=True)
@@ -185,8 +180,7 @@ def test_validators_share_the_decided_pairs_evenly(at: At) -> None:
 
 
 def test_discarded_and_reopened_pairs_are_not_validated(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    grid = study.grid()
+    study, grid = with_grid(given_labels(at, tmp_path, ALL_KINDS))
     grid.adjudicate(Adjudicate("majority", "discard"))
     record(study, tmp_path, [("ana", 1, "skip"), ("ben", 1, "skip")], supersede=True)
     grid.assign_validation(Validate(validators=1))
@@ -200,8 +194,7 @@ def own_label(folder: Path, own: str, *, pair: int = 1) -> Path:
 
 
 def test_a_blind_label_is_the_verdict_that_it_amounts_to(at: At, tmp_path: Path) -> None:
-    study = validated(at, tmp_path, blind=True)
-    grid = study.grid()
+    study, grid = with_grid(validated(at, tmp_path, blind=True))
     seeing = write_csv(tmp_path / "seeing.csv", [{"pair": 1, "validator": "vera", "verdict": "agree"}])
     assert_refused(study, lambda: grid.import_verdicts(seeing), InputError, "own_label")
     grid.import_verdicts(own_label(tmp_path, "0"))
@@ -213,8 +206,7 @@ def test_a_blind_label_is_the_verdict_that_it_amounts_to(at: At, tmp_path: Path)
 
 
 def test_a_round_may_be_blind_after_one_that_was_not(at: At, tmp_path: Path) -> None:
-    study = validated(at, tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(validated(at, tmp_path))
     check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
     record(study, tmp_path, [("ana", 4, "2")])
     grid.adjudicate(Adjudicate())

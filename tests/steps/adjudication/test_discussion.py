@@ -16,7 +16,7 @@ from fcpair.study import Study
 from steps.calibrated import AGAIN, ALPHA, ALPHA_AFTER, FIRST, NO, YES, answer_all, batch, begin, calibrated
 from steps.docket import adjudicators, decide
 from steps.online import admit, give
-from steps.small import ANNOTATORS, At, assert_refused, label_of, open_work, record
+from steps.small import ANNOTATORS, At, assert_refused, label_of, open_work, record, with_grid
 
 ALPHA_NAME = "Krippendorff's alpha, nominal"
 
@@ -167,8 +167,7 @@ def test_sentences_are_those_of_headings_paragraphs_and_items() -> None:
 
 @pytest.mark.server
 def test_a_flag_is_put_at_a_sentence_that_is_there_and_stays(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     study.add_people(["lea"], Role.LEAD)
     study.edit_guidelines(RULES, by="lea")
     pair = grid.waiting_pairs()[0]

@@ -20,7 +20,7 @@ from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study
 from steps.online import at_desk, give
-from steps.small import At, assert_refused, dump, labels_of, standing, write_csv
+from steps.small import At, assert_refused, dump, labels_of, standing, with_grid, write_csv
 
 ROWS, TYPES = ("Tea is for cowards.", "Cats are cold."), ("facts", "humour")
 WRITE = RoundPlan("write", "text: text(min_words=4); also: any_of(facts,warm,question)", role="writer", people=2)
@@ -303,8 +303,7 @@ def exported(grid: Grid, folder: Path) -> pd.DataFrame:
 def test_every_decision_is_written_with_its_rule_its_person_and_the_answers_and_read_back(
     at: At, tmp_path: Path
 ) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     grid.adjudicate(Adjudicate("majority"))
     first, second, *_ = grid.waiting_pairs()
     grid.decide(first, 2, by="ada", note="=both fit")

@@ -27,6 +27,7 @@ from steps.small import (
     labels_of,
     open_work,
     record,
+    with_grid,
     write_csv,
 )
 
@@ -82,8 +83,7 @@ def repeated(study: Study, folder: Path, **more: str) -> Path:
 
 @pytest.mark.server
 def test_real_labels_equal_to_simulated_ones_are_recorded_as_real(at: At, tmp_path: Path) -> None:
-    study = simulated(at)
-    grid = study.grid()
+    study, grid = with_grid(simulated(at))
     (pair, who), label = next(iter(labels_of(study).items()))
     record(study, tmp_path, [(who, pair, label)])
     note = "41 of 42 judgements are SIMULATED; figures that rest on them are not about people"
@@ -103,8 +103,7 @@ def test_real_labels_equal_to_simulated_ones_are_recorded_as_real(at: At, tmp_pa
 
 
 def test_a_simulated_answer_equal_to_a_real_one_is_refused_and_with_supersede_recorded(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     same = repeated(study, tmp_path, origin="simulated")
     match = "these pairs have been answered already, but the answers in the file are simulated; --supersede"
     assert_refused(study, lambda: grid.import_labels(same), InputError, match)
@@ -160,8 +159,7 @@ def test_labels_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
 
 
 def test_verdicts_and_decisions_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     grid.adjudicate(Adjudicate("majority"))
     for pair in grid.waiting_pairs():
         grid.decide(pair, 2, by="ada")

@@ -15,7 +15,7 @@ from fcpair.params import Adjudicate, Agree, Import, Partition, Setup
 from fcpair.recipe import Recipe
 from fcpair.records import Role, Tier
 from fcpair.study import Study
-from steps.small import CNS, HS, At, assert_refused, labels_of, standing, write_csv
+from steps.small import CNS, HS, At, assert_refused, labels_of, standing, with_grid, write_csv
 
 
 def row(index: int, hs: str, cn: str, final: int, valid: int, *answers: int) -> dict[str, Any]:
@@ -93,8 +93,7 @@ def test_published_labels_do_not_come_to_a_study_whose_own_intervals_are_for_new
 
 
 def test_a_prepared_study_keeps_its_own_numbers_and_texts(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     grid.import_published(write_csv(tmp_path / "p.csv", ROWS))
     assert study.status()["stages"]["pair"] == 24
     numbers = sorted({pair for pair, _ in labels_of(study)})

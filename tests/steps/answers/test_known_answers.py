@@ -30,7 +30,7 @@ from fcpair.study import Study
 from steps.answers.tool_exports import Said, export, people_table, tasks_of
 from steps.online import admit, at_desk, give
 from steps.people.known import FOR_CONTROLS, FOR_QUALIFICATION, controls, known_table, qualification, right_answer
-from steps.small import ANNOTATORS, At, assert_refused, labels_of, record, write_csv
+from steps.small import ANNOTATORS, At, assert_refused, labels_of, record, with_grid, write_csv
 
 
 def dealt(study: Study, folder: Path, known_pairs: int = 0) -> Study:
@@ -55,8 +55,7 @@ def score_of(study: Study, name: str) -> dict[str, Any]:
 
 @pytest.mark.server
 def test_sheets_have_control_pairs_among_the_others_and_are_imported(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(dealt(at("paired"), tmp_path))
     n_rows = grid.sheets.write_labels(tmp_path / "sheets")["ana"]
     path = tmp_path / "sheets" / "ana.csv"
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -72,8 +71,7 @@ def test_sheets_have_control_pairs_among_the_others_and_are_imported(at: At, tmp
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_project_has_control_pairs_under_the_same_key_as_others(at: At, tmp_path: Path, tool: str) -> None:
-    study = dealt(at("paired"), tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(dealt(at("paired"), tmp_path))
     grid.write_project(tmp_path / "project", tool)
     tasks = tasks_of(tool, tmp_path / "project")
     assert {task.key.rsplit(":", 2)[0] for task in tasks} == {"main:label"}
@@ -86,8 +84,7 @@ def test_a_project_has_control_pairs_under_the_same_key_as_others(at: At, tmp_pa
 
 
 def test_known_answers_are_listed_where_that_is_asked_for_and_withdrawn_with_their_run(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path, known_pairs=2)
-    grid = study.grid()
+    study, grid = with_grid(dealt(at("paired"), tmp_path, known_pairs=2))
     with pytest.raises(StageError, match="nobody has qualified yet"):
         grid.sheets.write_labels(tmp_path / "sheets")
     run = grid.simulate(Simulate(skips=0.0))
@@ -279,8 +276,7 @@ def test_a_file_brings_no_labels_where_a_qualification_is_set_that_nobody_has_ye
 
 @pytest.mark.server
 def test_simulated_people_below_the_pass_mark_wait_to_be_let_on(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path, known_pairs=4)
-    grid = study.grid()
+    study, grid = with_grid(dealt(at("paired"), tmp_path, known_pairs=4))
     grid.simulate(Simulate(accuracy=0.6, seed=3))
     standings = {name: score_of(study, name)["standing"] for name in ANNOTATORS}
     assert set(standings.values()) == {"passed", "waits"}

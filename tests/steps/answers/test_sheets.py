@@ -27,6 +27,7 @@ from steps.small import (
     record,
     set_candidates,
     standing,
+    with_grid,
     write_csv,
 )
 
@@ -65,8 +66,7 @@ SENT_BACK: dict[str, Callable[[pd.DataFrame, Path], Path]] = {
 
 @pytest.mark.parametrize("way", SENT_BACK)
 def test_a_sheet_is_taken_as_it_is_sent_back(at: At, tmp_path: Path, way: str) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     sheet = answered(study, tmp_path)
     expected = dict(zip(sheet["pair"].astype(int), sheet["label"], strict=True))
     sheet["label"] = sheet["label"].map({"not_sure": "NOT SURE", "appropriate": "2.0"})
@@ -78,8 +78,7 @@ def test_a_sheet_is_taken_as_it_is_sent_back(at: At, tmp_path: Path, way: str) -
 
 def study_of_a_pair(folder: Path, cn: str) -> Study:
     """A study of one pair, dealt to ana."""
-    study = Study.create(folder / "s.db", Setup())
-    grid = study.grid()
+    study, grid = with_grid(Study.create(folder / "s.db", Setup()))
     study.import_corpus(Import(write_csv(folder / "c.csv", [{"hs": "h", "cn": "c"}, {"hs": "g", "cn": cn}])))
     grid.select(Select(hs_list=write_csv(folder / "l.csv", [{"hs": "h"}])))
     set_candidates(study, [cn])
@@ -281,8 +280,7 @@ def test_the_label_that_a_validator_checks_is_no_answer_of_theirs(at: At, tmp_pa
 def test_the_sheet_of_somebody_who_left_is_named_but_not_as_left_who_handed_over_or_is_done(
     at: At, tmp_path: Path
 ) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     grid.sheets.write_labels(tmp_path / "sheets")
     own = {name: [(who, pair, "0") for who, pair in open_work(study) if who == name] for name in ANNOTATORS}
     record(study, tmp_path, own["ben"])
@@ -378,8 +376,7 @@ def conflict_sheet(study: Study, path: Path, by: str = "eva") -> pd.DataFrame:
 
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])
 def test_a_sheet_of_conflicts_shows_labels_without_names_and_goes_back_in(at: At, tmp_path: Path, suffix: str) -> None:
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     waiting, path = grid.waiting_pairs(), tmp_path / f"c.{suffix}"
     assert grid.write_conflicts(path, by="eva") == len(waiting) == 5
     before = path.read_bytes()
@@ -424,8 +421,7 @@ def test_a_decision_on_labels_that_have_changed_is_refused(at: At, tmp_path: Pat
 
 
 def test_a_workbook_of_conflicts_with_notes_is_what_it_was(at: At, tmp_path: Path) -> None:
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     labels = grid.labels()
     row = labels[labels["pair"] == grid.waiting_pairs()[0]].iloc[0]
     given = {"pair": row["pair"], "annotator": row["annotator"], "label": row["label"]}

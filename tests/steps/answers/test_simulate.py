@@ -15,7 +15,7 @@ from fcpair.steps.people.terms import save_terms
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Study
-from steps.small import VALIDATORS, At, assert_refused, labels_of, open_work, standing, write_csv
+from steps.small import VALIDATORS, At, assert_refused, labels_of, open_work, standing, with_grid, write_csv
 
 
 def made_up(pair: int, **answer: str) -> dict[str, Any]:
@@ -25,8 +25,7 @@ def made_up(pair: int, **answer: str) -> dict[str, Any]:
 
 def walked(at: At, seed: int) -> Study:
     """A study that simulated people have labelled and validated."""
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     grid.simulate(Simulate(seed=seed, skips=0.1))
     grid.adjudicate(Adjudicate("majority"))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
@@ -72,8 +71,7 @@ def test_people_without_error_agree_on_every_pair_and_a_leaning_of_one_gives_onl
 
 
 def test_only_what_is_open_is_answered(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     who, pair = open_work(study)[0]
     grid.import_labels(write_csv(tmp_path / "l.csv", [made_up(pair, annotator=who, label="not_sure")]))
     grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0))
@@ -82,8 +80,7 @@ def test_only_what_is_open_is_answered(at: At, tmp_path: Path) -> None:
 
 
 def test_labels_are_answered_before_verdicts(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     grid.simulate(Simulate(skips=0.0))
     grid.adjudicate(Adjudicate("majority", "discard"))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
@@ -103,8 +100,7 @@ def test_validators_look_at_the_same_truth_as_annotators_did_whatever_their_seed
 
     Only blind validators leave a label of their own.
     """
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, positive=0.5, seed=13))
     grid.adjudicate(Adjudicate("majority"))
     right = standing(study)
@@ -133,8 +129,7 @@ def test_further_labels_are_about_the_same_truth(at: At) -> None:
 
 
 def test_what_cannot_be_simulated_is_refused(at: At) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
         for value in (-0.1, 1.1, float("nan")):
             given: dict[str, Any] = {name: value}
@@ -149,8 +144,7 @@ def test_what_cannot_be_simulated_is_refused(at: At) -> None:
 
 @pytest.mark.slow
 def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Path) -> None:
-    study = walked(at, 3)
-    grid = study.grid()
+    study, grid = with_grid(walked(at, 3))
     note = study.status()["simulated"]
     assert note is not None
     assert "SIMULATED" in note
@@ -164,8 +158,7 @@ def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Pat
 
 @pytest.mark.slow
 def test_nothing_is_said_where_nothing_was_simulated(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     assert study.status()["simulated"] is None
     assert not grid.tier(Tier.BRONZE)["simulated"].any()
     assert "simulated" not in grid.tier(Tier.BRONZE, published=True).columns

@@ -14,7 +14,18 @@ from fcpair.params import Assign, Simulate
 from fcpair.records import Role
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import ANNOTATORS, At, assert_refused, check, label_of, labels_of, open_work, record, verdict_of
+from steps.small import (
+    ANNOTATORS,
+    At,
+    assert_refused,
+    check,
+    label_of,
+    labels_of,
+    open_work,
+    record,
+    verdict_of,
+    with_grid,
+)
 
 
 def judgements(study: Study) -> list[tuple[object, ...]]:
@@ -81,8 +92,7 @@ def test_its_answers_stay_on_record_and_its_cells_wait_again(at: At, tmp_path: P
 
 
 def test_what_was_answered_since_in_a_file_or_online_stays(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     who, pair = open_work(study)[0]
     run = all_wrong(study, tmp_path)
     record(study, tmp_path, [(who, pair, "skip")], supersede=True)
@@ -97,8 +107,7 @@ def test_what_was_answered_since_in_a_file_or_online_stays(at: At, tmp_path: Pat
 
 
 def test_verdicts_are_withdrawn_alike_and_as_verdicts_alone(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid = study.grid()
+    study, grid = with_grid(at("checking"))
     work = open_work(study, checks=True)
     run = check(study, tmp_path, [(who, pair, "disagree") for who, pair in work])
     message = rf"run {run.id} \(validate import\) brought no labels but verdicts; `fcpair validate withdraw {run.id}`"
@@ -112,8 +121,7 @@ def test_verdicts_are_withdrawn_alike_and_as_verdicts_alone(at: At, tmp_path: Pa
 
 @pytest.mark.server
 def test_a_published_study_is_not_withdrawn_in_part(tmp_path: Path, data: Path) -> None:
-    study = Study.create(tmp_path / "p.db")
-    grid = study.grid()
+    study, grid = with_grid(Study.create(tmp_path / "p.db"))
     run = grid.import_published(data / "fc-conan" / "diamond_partition_df.csv")
     assert_refused(study, lambda: grid.withdraw(run.id, "labels"), StageError, "imported a published study")
 

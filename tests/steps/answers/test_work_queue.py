@@ -17,7 +17,7 @@ from fcpair.store.database.tables import text
 from fcpair.study import Study
 from fcpair.work_records import Submission, Task
 from steps.online import admit, at_desk, choices, column_of, give
-from steps.small import At, assert_refused, open_work
+from steps.small import At, assert_refused, open_work, with_grid
 
 Desk = tuple[Study, WorkQueue, Visitor]
 
@@ -150,8 +150,7 @@ def test_the_time_left_is_the_pace_times_what_is_open_once_there_is_a_pace(seate
 
 @pytest.mark.server
 def test_a_blind_validator_gives_a_label_and_sees_none(at: At) -> None:
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(blind=True))
     desk, vera = at_desk(study, "vera")

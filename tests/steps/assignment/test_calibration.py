@@ -16,7 +16,7 @@ from fcpair.store.assignment import open_slots, rounds
 from fcpair.study import Study
 from steps.calibrated import AGAIN, FIRST, NO, YES, answer_all, batch, begin, calibrated, discussing
 from steps.online import admit, give
-from steps.small import ANNOTATORS, At, assert_refused, labels_of, open_work
+from steps.small import ANNOTATORS, At, assert_refused, labels_of, open_work, with_grid
 
 pytestmark = pytest.mark.server
 
@@ -143,8 +143,7 @@ def test_somebody_who_comes_while_the_first_answers_are_open_gets_the_batch_and_
 
 
 def test_each_act_is_refused_before_and_after_its_time(at: At) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     refused: Callable[..., None] = lambda call, match, error=StageError: assert_refused(study, call, error, match)  # noqa: E731
     refused(grid.calibration.open_discussion, "there is no calibration")
     refused(grid.calibration.close, "there is no calibration")

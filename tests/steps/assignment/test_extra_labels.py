@@ -17,7 +17,7 @@ from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.work_records import Submission
 from steps.online import at_desk
-from steps.small import ANNOTATORS, At, assert_refused, check, labels_of, open_work, record, who_had
+from steps.small import ANNOTATORS, At, assert_refused, check, labels_of, open_work, record, who_had, with_grid
 
 
 def rows(study: Study) -> set[tuple[int, int, int, int, str]]:
@@ -34,8 +34,7 @@ def n_labels(study: Study) -> Counter[int]:
 
 def test_the_overlap_is_raised_and_everything_that_was_there_stays(at: At, tmp_path: Path) -> None:
     """12 of 24 pairs have one label, 6 two and 6 three: with half of them at three, six pairs get one label more."""
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     record(study, tmp_path, [(who, pair, "2") for who, pair in open_work(study)[::2]])
     before, labels = rows(study), labels_of(study)
     run = grid.assign(Assign(overlap={3: 0.5}), more=True)
@@ -73,8 +72,7 @@ def test_what_is_added_comes_after_what_people_have_and_nobody_gets_a_pair_twice
 
 def test_a_late_joiner_gets_an_even_share_of_what_is_open(at: At, tmp_path: Path) -> None:
     """42 labels, 14 each. With twelve given, four by each, 30 are open: dora gets 30 / 4, seven or eight."""
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     first = {who: [pair for name, pair in open_work(study) if name == who][:4] for who in ("ana", "ben", "cleo")}
     record(study, tmp_path, [(who, pair, "2") for who, pairs in first.items() for pair in pairs])
     study.add_people(["dora"], Role.ANNOTATOR)
@@ -91,8 +89,7 @@ def test_a_late_joiner_gets_an_even_share_of_what_is_open(at: At, tmp_path: Path
 @pytest.mark.server
 def test_pairs_that_a_file_left_out_are_dealt(at: At, tmp_path: Path) -> None:
     """Labels of ana and ben for ten pairs came from a file; the 14 others are dealt evenly to the three."""
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     study.add_people(["ana", "ben", "cleo"], Role.ANNOTATOR)
     record(study, tmp_path, [(("ana", "ben")[pair % 2], pair, "2") for pair in range(1, 11)])
     with pytest.raises(StageError, match="assign --more"):
@@ -103,8 +100,7 @@ def test_pairs_that_a_file_left_out_are_dealt(at: At, tmp_path: Path) -> None:
 
 
 def test_a_pair_that_a_person_decided_gets_no_further_label(at: At) -> None:
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     single = next(pair for pair, had in who_had(study).items() if len(had) == 1)
     grid.decide(single, 2, by="petra")
     grid.assign(Assign(overlap={3: 1.0}), more=True)
@@ -185,8 +181,7 @@ def test_a_slot_that_nobody_is_left_to_fill_holds_nothing_up(at: At, tmp_path: P
 @pytest.mark.server
 def test_a_pair_that_is_labelled_again_is_not_checked_on_screen_on_a_sheet_or_by_a_file(at: At, tmp_path: Path) -> None:
     """The same at every door, until its labels are in; and the lead is told how many verdicts wait."""
-    study = at("checking")
-    grid = study.grid()
+    study, grid = with_grid(at("checking"))
     assert "verdicts wait" not in " ".join(study.status()["notes"])
     grid.assign(Assign(overlap={3: 1.0}), more=True)
     own = {pair for who, pair in open_work(study, checks=True) if who == "vera"}

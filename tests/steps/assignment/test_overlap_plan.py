@@ -13,7 +13,7 @@ from fcpair.params import Adjudicate, Assign, Plan
 from steps.calibrated import calibrated
 from steps.people.known import controls, qualification
 from steps.plans import WRITTEN, study_of
-from steps.small import ANNOTATORS, At, assert_refused, label_of, open_work, record, write_csv
+from steps.small import ANNOTATORS, At, assert_refused, label_of, open_work, record, with_grid, write_csv
 
 
 def test_a_plan_begins_with_the_texts_the_people_and_the_overlap_of_the_study(at: At) -> None:
@@ -119,8 +119,7 @@ def test_what_is_assigned_may_be_enough(at: At) -> None:
 
 
 def test_the_advised_step_raises_the_overlap_to_where_it_is_enough(at: At) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     plan = grid.plan()
     widths = next(rung.widths for rung in plan.rungs if rung.share == pytest.approx(1.0))
     wish = next(interval.width for interval in widths if interval.name == plan.figure) or float("nan")
@@ -147,8 +146,7 @@ def test_what_people_decided_gets_no_more_labels_and_that_is_said(at: At) -> Non
 
 
 def test_a_recommendation_is_written_into_the_recipe_and_a_second_one_replaces_it(at: At) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     no_wish = grid.plan(annotators=3)
     assert_refused(study, lambda: grid.save.overlap(no_wish), InputError, "give the `width` that is wished for")
     for wish in (1.6, 1.3):

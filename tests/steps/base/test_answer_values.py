@@ -13,7 +13,7 @@ from fcpair.files.tables.tabular import read_table, write_table
 from fcpair.params import Assign, Pair
 from fcpair.records import Role
 from fcpair.study import Study
-from steps.small import ANNOTATORS, HS, At, Rows, dump, labels_of, open_work, record, write_csv
+from steps.small import ANNOTATORS, HS, At, Rows, dump, labels_of, open_work, record, with_grid, write_csv
 
 
 def row_of(pair: object = 1, annotator: str = "ana", label: str = "2", **more: str) -> dict[str, object]:
@@ -49,8 +49,7 @@ def test_a_filled_in_sheet_is_read_back_and_an_untouched_one_or_one_with_other_t
     at: At, tmp_path: Path
 ) -> None:
     """A pair is known by its number, or by its two texts in any form of the same text."""
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     grid.sheets.write_labels(tmp_path)
     before = dump(study)
     with pytest.raises(InputError, match=r"ana.csv: no row has an answer in `label`"):
@@ -71,31 +70,6 @@ def test_a_filled_in_sheet_is_read_back_and_an_untouched_one_or_one_with_other_t
     labels = grid.labels()
     assert set(labels[labels["annotator"] == "ben"]["note"]) == {"=fine, نه"}
     assert work_of(study, "ben") == []
-
-
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_a_file_of_any_kind_keeps_seconds_time_and_note(at: At, tmp_path: Path, suffix: str) -> None:
-    study = at("dealt")
-    grid = study.grid()
-    pair = work_of(study, "ana")[0]
-    row = row_of(pair, seconds="4.5", time="2026-01-02T03:04:05+00:00", note="hm")
-    table = read_table(write_csv(tmp_path / "l.csv", [row]))
-    write_table(table.drop(columns="line"), tmp_path / f"l.{suffix}")
-    grid.import_labels(tmp_path / f"l.{suffix}")
-    assert labels_of(study) == {(pair, "ana"): "appropriate"}
-    kept = grid.labels().iloc[0]
-    assert (kept["seconds"], kept["time"], kept["note"]) == (4.5, "2026-01-02T03:04:05+00:00", "hm")
-    assert kept["origin"] == "imported"
-
-
-def test_a_shard_may_come_in_piece_by_piece_and_the_same_file_twice_adds_nothing(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    answers = [("ana", pair, "2") for pair in work_of(study, "ana")] + [("ben", work_of(study, "ben")[0], "skip")]
-    record(study, tmp_path, answers[:5])
-    assert record(study, tmp_path, answers).counts.items() >= {"answers": 9, "skips": 1, "already_there": 5}.items()
-    before = study.grid().labels()
-    assert record(study, tmp_path, answers).counts == {"answers": 0, "skips": 0, "already_there": 15}
-    assert study.grid().labels().equals(before)
 
 
 def test_what_is_no_label_of_the_study_is_refused_with_its_line(at: At, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from fcpair.steps.assignment.assign import MAX_TRIES
 from fcpair.steps.base.context import is_same
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import At, dump, open_work
+from steps.small import At, dump, open_work, with_grid
 
 Act = Callable[[Study], object]
 
@@ -139,8 +139,7 @@ def test_arrays_frames_and_all_fields_of_records_are_compared(one: Any, other: A
 def test_more_is_dealt_however_often_somebody_answers_meanwhile(
     at: At, monkeypatch: pytest.MonkeyPatch, n_answers: int
 ) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     study.share()
     desk, ana = at_desk(study, "ana")
     n_open, left = len(open_work(study)), iter(range(n_answers))

@@ -34,7 +34,7 @@ from fcpair.study import Study
 from steps.calibrated import ALPHA, ALPHA_AFTER, calibrated
 from steps.online import admit, give, stored_id
 from steps.releasing import full_form
-from steps.small import ANNOTATORS, STAGES, At, dump
+from steps.small import ANNOTATORS, STAGES, At, dump, with_grid
 
 
 def answer(study: Study, visitor: Visitor, n: int, *, seconds: float | None = None) -> list[int]:
@@ -112,8 +112,7 @@ def test_neither_going_back_to_an_answer_nor_a_skip_is_progress(at: At) -> None:
 
 
 def test_adjudicators_have_one_queue_and_a_pair_counts_for_the_one_whose_decision_stands(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     waiting = grid.waiting_pairs()
     grid.decide(waiting[0], 2, by="judy")
     adjudicating = stage(study, "adjudicate")

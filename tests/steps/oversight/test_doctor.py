@@ -21,7 +21,7 @@ from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
 from fcpair.study import Study
 from steps.docket import adjudicators, decision_on, first_case
 from steps.online import at_desk, give
-from steps.small import CHECKING, CODE, LABELLING, STAGES, At, labels_of, record
+from steps.small import CHECKING, CODE, LABELLING, STAGES, At, labels_of, record, with_grid
 
 pytestmark = pytest.mark.files
 SCHEMAS = Path(__file__).parents[2] / "assets"
@@ -85,8 +85,7 @@ def test_a_study_is_sound_at_every_stage_and_looking_changes_nothing(
 
 
 def test_a_setting_that_cannot_be_is_found_and_set_anew(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     for key, value, message in (
         ("policy", "majorty", "`adjudicate` cannot be used: policy is 'majorty'; expected one of manual"),
         ("ties", "discrd", "`adjudicate` cannot be used: ties is 'discrd'; expected one of wait, discard"),
@@ -321,8 +320,7 @@ def test_who_answered_online_without_consent_is_named(at: At) -> None:
 def test_a_release_that_is_gone_or_cannot_be_read_is_no_fault_but_a_changed_one_is(
     at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
     for folder in (here, elsewhere):
         folder.mkdir()
@@ -360,8 +358,7 @@ def test_a_release_that_is_gone_or_cannot_be_read_is_no_fault_but_a_changed_one_
 
 def test_the_advice_on_rules_is_a_command_that_mends_them_or_to_restore_what_cannot_be_read(at: At) -> None:
     for policy, options in ((Adjudicate("majority", ties="discard"), " --ties discard"), (Adjudicate("manual"), "")):
-        study = at("decided")
-        grid = study.grid()
+        study, grid = with_grid(at("decided"))
         grid.adjudicate(Adjudicate("median"))
         run = ask(study.place, "SELECT run_id FROM setting WHERE key = 'adjudicate.policy'")[0]
         for key, value in (("policy", policy.policy), ("ties", policy.ties)):
@@ -378,8 +375,7 @@ def test_the_advice_on_rules_is_a_command_that_mends_them_or_to_restore_what_can
 
 
 def test_a_decision_that_waits_for_a_second_look_is_told_and_is_no_fault(at: At, tmp_path: Path) -> None:
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     pair = grid.waiting_pairs()[0]
     grid.decide(pair, 2, by="ada")
     (_, who), *_ = labels_of(study, pair)

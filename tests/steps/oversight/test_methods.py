@@ -17,9 +17,9 @@ from servers import Database, copy_study
 from fcpair.bias.scoring import MEAN
 from fcpair.errors import FcpairError, InputError, UnknownIdError
 from fcpair.params import MAIN, Adjudicate, Agree, Assign, Evaluate, Partition, Validate
-from fcpair.records import Role, Round, RunRecord
+from fcpair.records import RunRecord
 from fcpair.report.citations import CITATION
-from fcpair.report.methods import AnswerSource, GridState, RoundState, Section, write_sections
+from fcpair.report.methods import GridState, Section, write_sections
 from fcpair.steps.adjudication.agreement import note_agreement
 from fcpair.steps.oversight.methods import _load_state
 from fcpair.steps.oversight.status import overview
@@ -31,7 +31,7 @@ from steps.oversight.test_methods_counts import numbers_counted
 from steps.people.known import controls, qualification
 from steps.release.test_tiers import TIERS
 from steps.releasing import full_form
-from steps.small import NAMES, At, labels_of, open_work, record
+from steps.small import NAMES, At, labels_of, open_work, record, with_grid
 
 Walked = Callable[[str], Path]
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -185,8 +185,7 @@ def test_a_release_but_no_draft_is_cited_once_with_what_is_in_it_and_its_digest(
 
 
 def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     grid.save.qualification(qualification(study, tmp_path, known_pairs=2))
     grid.save.controls(controls(study, tmp_path))
     calibrated(study)
@@ -200,8 +199,7 @@ def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) 
 
 
 def test_what_software_answered_before_the_work_that_counts_is_said(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     grid.save.qualification(qualification(study, tmp_path, known_pairs=2))
     grid.assign(Assign(annotators=3))
     grid.simulate(seed=5, skips=0.0)
@@ -233,41 +231,6 @@ def test_figures_whose_intervals_invert_a_test_are_named() -> None:
         sentence = write_sections(log, {MAIN: GridState(agreement=counts)})[0].text.rpartition(". ")[2]
         expected = f"Those of {tested} also hold each true value" if tested else "Intervals, at a confidence level"
         assert sentence.startswith(expected)
-
-
-def test_what_was_imported_is_counted_until_it_is_withdrawn(study: Study) -> None:
-    grid, imported = study.grid(), [run for run in study.log() if run.stage == "label import"]
-    assert len(imported) == 1
-    n = imported[0].counts["answers"]
-    assert f"In the round `label`, {n} answers were given in 1 file." in study.methods().sections[0].text
-    grid.withdraw(imported[0].id, "labels")
-    assert "In the round `label`" not in study.methods().sections[0].text
-    assert "In the round `validate`, 19 answers were given in 1 file." in study.methods().sections[0].text
-    assert unfounded(study) == []
-
-
-def test_where_answers_come_from_is_said_of_those_that_stand() -> None:
-    """Two sheets, an export of a tool and the pages; a file whose answers were all superseded is none of them."""
-    label = Round((1,), 1, "label", Role.ANNOTATOR, "", counts=True)
-    log = [
-        RunRecord(number, "label import", {"tool": tool} if tool else {}, {}, "1", "2026-11-26T00:00:00Z")
-        for number, tool in ((1, ""), (2, ""), (3, "doccano"), (4, ""))
-    ]
-    sources = (
-        AnswerSource("imported", 1, "", False, 9),
-        AnswerSource("imported", 3, "", False, 5),
-        AnswerSource("imported", 4, "", False, 1),
-        AnswerSource("online", None, "", False, 117),
-        AnswerSource("online", None, "", True, 2),
-    )
-    state = RoundState(label, sources=sources)
-    assert write_sections(log, {MAIN: GridState((state,))})[0].text == (
-        "In the round `label`, 132 answers were given: 10 in 2 files, 5 in 1 export of `doccano` and 117 on the pages, "
-        "and pairs were skipped twice."
-    )
-    alone = RoundState(label, sources=(AnswerSource("online", None, "", False, 1),))
-    text = "In the round `label`, 1 answer was given on the pages."
-    assert write_sections(log, {MAIN: GridState((alone,))})[0].text == text
 
 
 def test_the_rule_of_an_own_tier_is_told_in_words_and_with_its_own_name(study: Study, tmp_path: Path) -> None:
@@ -411,8 +374,7 @@ def test_each_way_to_a_final_label_is_counted_with_its_policy(study: Study) -> N
 
 def test_a_batch_that_was_added_is_told_with_the_first(at: At, tmp_path: Path) -> None:
     """42 labels by the seed 1, then three more by the seed 7; 19 pairs to validate by 1, then another by 4."""
-    study = at("checking")
-    grid = study.grid()
+    study, grid = with_grid(at("checking"))
     grid.assign(Assign(seed=7), more=True, pairs=[7, 8, 10, 12])
     work = open_work(study)
     record(study, tmp_path, [(who, pair, "appropriate") for who, pair in work])
@@ -426,8 +388,7 @@ def test_a_batch_that_was_added_is_told_with_the_first(at: At, tmp_path: Path) -
 
 
 def test_no_figure_is_about_a_number_of_labels_that_no_pair_has(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     grid.assign(Assign(annotators=3, overlap={2: 0.5}))
     assert "Agreement" not in study.methods().markdown
     work = open_work(study)

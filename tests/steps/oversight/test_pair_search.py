@@ -18,7 +18,7 @@ from fcpair.store.database.tables import assignment, person, text
 from fcpair.study import Study
 from steps.plans import RATED, WRITTEN, study_of, written
 from steps.scales import rated
-from steps.small import At, check, record, write_csv
+from steps.small import At, check, record, with_grid, write_csv
 
 pytestmark = pytest.mark.server
 CHOICES: dict[str, tuple[Any, ...]] = {
@@ -168,8 +168,7 @@ def test_choices_are_those_of_the_stage_and_what_nobody_has_answered_or_decided_
 
 
 def test_what_is_kept_between_searches_follows_every_answer_and_decision(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     searches = [{"state": state} for state in ("waiting", "valid", "not_valid")] + [{"tier": tier} for tier in TIERS]
 
     def results(searched: Any) -> list[list[int]]:

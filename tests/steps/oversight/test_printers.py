@@ -11,6 +11,7 @@ from fcpair.errors import InputError
 from fcpair.params import Evaluate, Pair, Retrieve, Select
 from fcpair.recipe import load_recipe
 from fcpair.study import Study
+from steps.small import with_grid
 
 RECIPE = Path(__file__).parents[3] / "examples" / "printers.toml"
 
@@ -39,8 +40,7 @@ def test_the_run_over_printers_names_questions_and_answers_by_their_own_ids(tmp_
     recipe = load_recipe(RECIPE)
     assert recipe.setup is not None
     assert recipe.import_ is not None
-    study = Study.create(tmp_path / "printers.db", recipe.setup)
-    grid = study.grid()
+    study, grid = with_grid(Study.create(tmp_path / "printers.db", recipe.setup))
     study.import_corpus(recipe.import_)
     grid.select(Select(hs=12))
     run = grid.retrieve(Retrieve(runs=(RECIPE.parent / "printers.trec",), depth=1))
@@ -56,8 +56,7 @@ def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Pat
     """Of the 57 lines 23 name an answer that nobody judged; a question's best three are among the others."""
     recipe = load_recipe(RECIPE)
     assert recipe.setup is not None
-    study = Study.create(tmp_path / "printers.db", recipe.setup)
-    grid = study.grid()
+    study, grid = with_grid(Study.create(tmp_path / "printers.db", recipe.setup))
     list(study.walk(recipe))
     run = RECIPE.parent / "printers.trec"
     options = Evaluate(systems=(f"run:{run}",), measures=("HitRatio",), cutoff=3, tiers=("bronze",), pool="all")

@@ -31,6 +31,7 @@ from steps.small import (
     record,
     standing,
     who_had,
+    with_grid,
     write_csv,
 )
 
@@ -51,8 +52,7 @@ def tiers_of(study: Study, diamond: DiamondRule) -> dict[int, int]:
 
 @pytest.mark.server
 def test_every_answer_and_decision_is_still_there_after_all_that_can_happen(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     tables = ("judgement", "adjudication")
     before = {table: query(study, f"SELECT * FROM {table} ORDER BY id") for table in tables}
     labelled = labels_of(study)
@@ -89,8 +89,7 @@ def test_a_sheet_looks_the_same_whatever_others_answer(at: At, tmp_path: Path) -
 
 
 def test_an_adjudicator_sees_labels_and_notes_but_nothing_that_gives_a_name_away(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     labels = [(who, pair, label) for pair in range(2, 25) for who, label in zip(ANNOTATORS, NAMES, strict=True)]
     record(study, tmp_path, labels)
@@ -133,8 +132,7 @@ def test_a_validation_sheet_shows_no_names_and_a_blind_one_no_label(at: At, tmp_
 
 
 def test_a_validator_cannot_label_a_pair_that_they_validate(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     study.add_people(["ana", "vera"], Role.ANNOTATOR)
     study.change_role("vera", Role.VALIDATOR)
     record(study, tmp_path, [("ana", pair, "2") for pair in (1, 2)])

@@ -31,7 +31,7 @@ from fcpair.records import Role, RunRecord, Tier
 from fcpair.study import Grid, Study
 from steps.oversight.recipes import small_recipe
 from steps.plans import ALL_ANSWER, RATE, RATED, WRITE, WRITTEN, study_of, with_round
-from steps.small import STAGES, At, check, labels_of, open_work, record, set_candidates, standing, write_csv
+from steps.small import STAGES, At, check, labels_of, open_work, record, set_candidates, standing, with_grid, write_csv
 
 FAR = 50  # more steps than any walk has
 DISCARD = Adjudicate("majority", "discard")
@@ -93,8 +93,7 @@ def test_it_goes_through_a_calibration_before_the_pairs_are_assigned(at: At, rec
 
 @pytest.mark.server
 def test_the_rules_of_the_recipe_become_the_study_s_own(at: At, recipe: Recipe, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     grid.adjudicate(DISCARD)  # so that nothing is left for people to do
     assert grid.effective_options(Partition) == Partition()
     assert walked(study, recipe) == ["agreement", "partition"]
@@ -115,8 +114,7 @@ def test_the_rules_of_the_recipe_become_the_study_s_own(at: At, recipe: Recipe, 
 
 def test_figures_are_noted_anew_that_no_longer_rest_on_all_answers_and_decisions(at: At, tmp_path: Path) -> None:
     """Cleo, who dissents from two others, is no longer sure: the decision by majority and its verdict stand."""
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     grid.adjudicate(DISCARD)
     assert walked(study, study.recipe()) == ["agreement", "partition"]
     assert walked(study, study.recipe()) == []
@@ -132,8 +130,7 @@ def test_figures_are_noted_anew_that_no_longer_rest_on_all_answers_and_decisions
 
 
 def test_a_decision_by_hand_before_does_not_stand_for_the_policy(at: At, recipe: Recipe) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     grid.decide(grid.waiting_pairs()[0], 2, by="ada")
     assert walked(study, recipe) == ["adjudicate", "validate"]
     assert len(standing(study)) == 24

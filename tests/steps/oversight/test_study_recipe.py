@@ -31,7 +31,7 @@ from fcpair.steps.people import terms
 from fcpair.steps.release import partition
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
-from steps.small import VALIDATORS, At, assert_refused, check, dump, label_of, open_work, record
+from steps.small import VALIDATORS, At, assert_refused, check, dump, label_of, open_work, record, with_grid
 
 DISCARD = Adjudicate("majority", "discard")
 
@@ -168,8 +168,7 @@ def test_a_policy_of_the_recipe_is_not_passed_over_in_silence(at: At, recipe: Re
 
 
 def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     grid.adjudicate(DISCARD)
     partition.note_partition(grid, Partition("majority"))
     assert [run.stage for run in study.walk(Recipe())] == ["agreement"]
@@ -186,8 +185,7 @@ LOOSER: list[tuple[dict[str, Any], list[str]]] = [
 
 
 def test_no_recipe_loosens_a_limit_in_silence_but_may_tighten_it_and_change_its_texts(at: At) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     for given, row in LOOSER:
         terms.save_terms(grid, Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
         lines = refused(study, Recipe(annotate=Annotate(**given)))
@@ -228,8 +226,7 @@ def test_a_person_who_answers_meanwhile_ends_the_simulation(at: At, recipe: Reci
 
 
 def test_an_overlap_that_was_planned_is_not_lost_by_a_recipe_without_one(at: At, recipe: Recipe) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     grid.save.overlap(grid.plan(annotators=3, width=1.6))
     silent = replace(recipe, assign=Assign(annotators=3, seed=1))
     lines = refused(study, silent)
@@ -276,8 +273,7 @@ def printed(study: Study, folder: Path) -> Recipe:
 
 @pytest.mark.server
 def test_what_it_says_of_stages_to_come_holds_from_the_first_walk_on(at: At, full: Recipe) -> None:
-    study = walked(at("dealt"), full)
-    grid = study.grid()
+    study, grid = with_grid(walked(at("dealt"), full))
     assert grid.effective_options(Partition) == Partition("majority")
     assert grid.effective_options(Agree) == Agree(level=0.9)
     assert grid.effective_options(Annotate) == Annotate(daily_limit=40)
@@ -354,8 +350,7 @@ def test_other_people_than_the_recipe_names_are_a_departure(at: At, full: Recipe
 
 
 def test_of_a_study_without_a_recipe_its_settings_are_printed(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid = study.grid()
+    study, grid = with_grid(at("checking"))
     assert grid.effective_options(Validate).seed == 1
     assert grid.recipe_options(Validate) == Validate()
     assert grid.recipe_options(Assign, seed=3) == Assign(seed=3)

@@ -25,7 +25,7 @@ from fcpair.store.database.backends.protocol import driver
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
 from steps.people.known import controls, known_table, qualification, right_answer
-from steps.small import ANNOTATORS, At, assert_refused, write_csv
+from steps.small import ANNOTATORS, At, assert_refused, with_grid, write_csv
 
 DEAL = Assign(overlap={2: 0.25, 3: 0.25}, seed=1)
 
@@ -225,8 +225,7 @@ def test_tiers_and_agreement_are_the_same_with_and_without_known_pairs(
 ) -> None:
     outcomes = []
     for uses in ((), known):
-        study = dealt(at("paired"), tmp_path, *uses)
-        grid = study.grid()
+        study, grid = with_grid(dealt(at("paired"), tmp_path, *uses))
         grid.simulate(Simulate(seed=3, skips=skips))
         grid.adjudicate(Adjudicate("majority"))
         status = study.status()

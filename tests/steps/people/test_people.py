@@ -15,7 +15,7 @@ from fcpair.steps.people import reassignment
 from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
-from steps.small import NAMES, At, assert_refused, open_work, record, write_csv
+from steps.small import NAMES, At, assert_refused, open_work, record, with_grid, write_csv
 
 
 def person(study: Study, name: str) -> dict[str, object]:
@@ -65,8 +65,7 @@ def test_names_are_in_any_script_and_those_that_differ_in_capitals_alone_are_ref
     study.add_people(["ana", "ben"], Role.ANNOTATOR)
     options = Assign(overlap={2: 0.5}, annotator_groups=(("Ana", "ben"),))
     assert_refused(study, lambda: study.grid().assign(options), InputError, "`ana` and `Ana` differ only in capitals")
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     waiting = grid.waiting_pairs()[0]
     grid.decide(waiting, 2, by="eva")
     path = write_csv(tmp_path / "d.csv", [{"pair": waiting, "label": "2", "adjudicator": "Eva"}])

@@ -25,7 +25,7 @@ from fcpair.study import Study
 from steps.calibrated import FIRST, NO, answer_all, begin, discussing
 from steps.online import admit, at_desk, give
 from steps.people.known import assign_with_known_pairs, right_answer
-from steps.small import ANNOTATORS, CNS, SELECTED, At, assert_refused, open_work
+from steps.small import ANNOTATORS, CNS, SELECTED, At, assert_refused, open_work, with_grid
 
 TOPIC = "topic"
 MIXED = ("rapism , Terrorism", "terrorism", "crimes;TERRORISM ", "rapism")  # of the four selected HS
@@ -143,8 +143,7 @@ def test_who_joins_takes_what_nobody_else_may_read_and_another_split_later_takes
 
 @pytest.mark.server
 def test_nobody_is_asked_to_check_or_to_decide_what_they_left_out_in_whatever_role(at: At) -> None:
-    study = mixed(at("decided"))
-    grid = study.grid()
+    study, grid = with_grid(mixed(at("decided")))
     study.add_people(["vera", "walt", "judy"], Role.VALIDATOR)
     vera, judy = (admit(study, name).id for name in ("vera", "judy"))
     for person in (vera, judy):
@@ -200,8 +199,7 @@ def test_what_is_not_listed_now_stays_left_out_and_the_lead_is_told(at: At) -> N
 @pytest.fixture
 def conan(data: Path, tmp_path: Path) -> Study:
     """The 45 HS of FC-CONAN, each with the first 129 CNs of CONAN that none of them has, dealt to nine people."""
-    study = Study.create(tmp_path / "conan.db", Setup())
-    grid = study.grid()
+    study, grid = with_grid(Study.create(tmp_path / "conan.db", Setup()))
     study.import_corpus(Import(data / "conan" / "CONAN.csv", reader="conan", only_language="en"))
     grid.select(Select(hs_list=data / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv"))
     with study._store.write() as tx:

@@ -25,7 +25,20 @@ from fcpair.records import Role, RunRecord, Tier
 from fcpair.store.corpus import texts
 from fcpair.study import Study
 from steps.answers.test_import_fc_conan import ROWS
-from steps.small import CNS, HS, SELECTED, SHARED, At, assert_refused, check, dump, record, set_candidates, write_csv
+from steps.small import (
+    CNS,
+    HS,
+    SELECTED,
+    SHARED,
+    At,
+    assert_refused,
+    check,
+    dump,
+    record,
+    set_candidates,
+    with_grid,
+    write_csv,
+)
 
 Write = Callable[[Study, Path], RunRecord]
 HALF = Export(test_share=0.5)
@@ -118,8 +131,7 @@ def test_a_folder_that_holds_something_stays_as_it_is_and_a_failure_half_way_lea
 
 
 def test_the_files_of_beir_speak_of_the_same_ids_and_have_the_pool_that_is_given(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     grid.export.beir(tmp_path / "beir", Tier.SILVER, Export(pool="all"))
     corpus, queries = (lines(tmp_path / "beir" / f"{name}.jsonl") for name in ("corpus", "queries"))
     assert {row["text"] for row in corpus} == set(CNS[12:])
@@ -231,8 +243,7 @@ def test_a_written_corpus_is_the_corpus_of_another_study(
 
 
 def test_a_study_without_a_corpus_is_told_how_to_make_one_that_has_it(at: At, tmp_path: Path) -> None:
-    study = at("empty")
-    grid = study.grid()
+    study, grid = with_grid(at("empty"))
     grid.import_published(write_csv(tmp_path / "p.csv", ROWS))
     before = dump(study)
     with pytest.raises(StageError, match=r"has no corpus(.|\n)*fcpair import CONAN.csv") as caught:

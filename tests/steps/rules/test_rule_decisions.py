@@ -43,6 +43,7 @@ from steps.small import (
     open_work,
     record,
     standing,
+    with_grid,
     write_csv,
 )
 from steps.small import standing as standing_of
@@ -177,8 +178,7 @@ def doubted(at: At, folder: Path) -> Study:
 
 
 def test_a_person_s_decision_stands_and_waits_for_a_second_look_when_labels_change(at: At, tmp_path: Path) -> None:
-    study = doubted(at, tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(doubted(at, tmp_path))
     assert standing(study)[2] == ("person", 2)
     assert grid.second_looks() == [2]
     assert grid.waiting_pairs() == []
@@ -222,8 +222,7 @@ def test_deciding_again_settles_it_and_who_takes_that_back_leaves_the_first_deci
     at: At, tmp_path: Path, code: int | None
 ) -> None:
     """The labels of the pair agree on 0 by now, and no rule shall decide what ada has decided."""
-    study = doubted(at, tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(doubted(at, tmp_path))
     grid.decide(2, code, by="bo")
     assert grid.second_looks() == []
     assert standing(study)[2] == ("person", code)
@@ -274,8 +273,7 @@ def test_the_labels_of_a_decision_by_hand() -> None:
 
 
 def test_a_file_confirms_what_waits_for_a_second_look_only_when_asked(at: At, tmp_path: Path) -> None:
-    study = doubted(at, tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(doubted(at, tmp_path))
     same = write_csv(tmp_path / "d.csv", [{"pair": 2, "label": "2"}])
     other = write_csv(tmp_path / "e.csv", [{"pair": 2, "label": "0"}])
     assert grid.import_outcomes(same).counts == {"imported": 0, "already_there": 1}
@@ -304,8 +302,7 @@ def test_what_a_file_replaced_stands_again(at: At, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")})
-    grid = study.grid()
+    study, grid = with_grid(given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")}))
     grid.adjudicate(MAJORITY)
     study.add_people(["vera", "walt"], Role.VALIDATOR)
     grid.assign_validation(Validate())
@@ -324,8 +321,7 @@ def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At
 
 
 def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")})
-    grid = study.grid()
+    study, grid = with_grid(given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")}))
     grid.adjudicate(MAJORITY)
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate())
