@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from servers import execute
 
 from fcpair.errors import FcpairError, InputError, StageError, StudyError
 from fcpair.grid import Grid
@@ -196,15 +195,6 @@ def test_every_stage_leaves_a_run_with_its_parameters_and_counts(at: At) -> None
     assert all(run.version for run in runs)
 
 
-def test_a_broken_corpus_leaves_the_study_empty(at: At, tmp_path: Path) -> None:
-    study = at("empty")
-    broken = write_csv(tmp_path / "b.csv", [{"hs": "a", "cn": "b"}, {"hs": "c", "cn": " "}, {"hs": "", "cn": "d"}])
-    message = r"2 things are wrong[\s\S]*b\.csv:3[\s\S]*:4"
-    assert_refused(study, lambda: study.import_corpus(Import(broken)), InputError, message)
-    for table in ("text", "source_pair"):
-        assert execute(study.place, f"SELECT count(*) FROM {table}") == [(0,)]
-
-
 def test_selected_hs_are_in_the_order_of_the_list_whose_one_column_may_have_any_name(at: At, tmp_path: Path) -> None:
     study = at("imported")
     listed = write_csv(tmp_path / "l.csv", [{"hateSpeech": f"  {hs} "} for hs in (HS[4], HS[0], HS[2])])
@@ -291,17 +281,6 @@ def test_every_cn_of_the_corpus_can_be_a_candidate_and_known_pairs_stay_out(at: 
     assert study.grid().retrieve(every_cn=True).counts == {"candidates": 19}
     counts = study.grid().pair().counts
     assert (counts["hs"], counts["cn"], counts["pairs"], counts["in_corpus"]) == (4, 19, 62, 14)
-
-
-@pytest.mark.slow
-def test_pairs_of_the_corpus_are_kept_when_asked_for(at: At, tmp_path: Path) -> None:
-    study, grid = with_grid(at("selected"))
-    grid.retrieve(every_cn=True)
-    kept = grid.pair(Pair(keep_known=True)).counts
-    assert (kept["pairs"], kept["in_corpus"]) == (76, 14)
-    assert grid.effective_options(Pair).keep_known
-    report = study.report(tmp_path / "report.html").read_text("utf-8")
-    assert "in the corpus already, so not in the grid" not in report
 
 
 @pytest.mark.server

@@ -302,27 +302,6 @@ def test_a_later_round_waits_and_goes_to_others(tmp_path: Path, later: RoundPlan
     assert first.merge(second, on=["cell_id", "person"]).empty
 
 
-def test_only_cells_that_were_answered_are_edited(tmp_path: Path) -> None:
-    grid = study_of(tmp_path, replace(WRITTEN, rounds=(*WRITTEN.rounds, EDIT)), writer=3, annotator=1).grid("write")
-    grid.pair()
-    grid.assign_round("write")
-    grid.simulate(replace(ALL_ANSWER, skips=1.0))
-    with pytest.raises(StageError, match="no cell has a text to edit in round `write`, so there is none for `edit`"):
-        grid.assign_round("edit")
-
-
-def test_who_leaves_hands_over_in_every_grid(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, replace(WRITTEN, name="other"), writer=4)
-    for name in study.grids:
-        assigned(study, name)
-    assert study.retire("writer1").counts == {"withdrawn": 6, "reassigned": 6, "vacant": 0}
-    for name in study.grids:
-        given = dealt(study, name, "write")
-        held = given[given["status"] == Status.OPEN.value]
-        assert len(held) == 12
-        assert not held.duplicated(["row", "person"]).any()
-
-
 @pytest.mark.server
 def test_who_comes_gets_what_nobody_could_take_and_nobody_with_open_work_changes_role(tmp_path: Path) -> None:
     study = study_of(tmp_path, replace(WRITTEN, name="first"), WRITTEN, writer=3)

@@ -73,12 +73,6 @@ def test_every_template_is_reviewed_by_all_others_than_its_author(tmp_path: Path
         grid.import_answers(write_csv(tmp_path / "r.csv", rows))
 
 
-def test_authors_that_the_deal_adds_are_known_too(tmp_path: Path) -> None:
-    study = review(tmp_path, round_=RoundPlan("review", REVIEW.form, answers=0, author="author", people=4))
-    study.grid().assign_round("review")
-    assert given(study) == {**{name: ALL - own for name, own in OWN.items()}, "a4": ALL}
-
-
 def test_what_is_passed_on_does_not_go_to_its_author(tmp_path: Path) -> None:
     study = review(tmp_path, "a1", "other", round_=RoundPlan("review", "fit: one_of(no,yes+)", author="author"))
     study.grid().assign_round("review")
@@ -259,13 +253,6 @@ def test_a_survey_asks_everybody_everything_and_suggestions_at_the_end(tmp_path:
         assert {task.row.body for task in tasks[:-1]} == set(STATEMENTS)
 
 
-def test_a_part_is_dealt_evenly(tmp_path: Path) -> None:
-    study = planned(tmp_path, part=2, suggest="")
-    study.add_people([f"p{at}" for at in range(4)], Role.RESPONDENT)
-    (run,) = study.open_survey("survey")
-    assert (run.counts["load_min"], run.counts["load_max"]) == (8, 8)  # 8 statements, twice, over 4 people
-
-
 def test_a_survey_is_imported_wholly_or_not_at_all(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "s.db")
     before = dump(Path(study.place))
@@ -300,20 +287,6 @@ def test_a_skip_and_a_refusal_to_say_are_not_the_same_and_no_part_of_a_share(tmp
     counts = count_answers(grid.survey_answers(("Gender",)).given, "Gender")
     assert set(counts["group"]) == {"woman", "man"}
     assert (counts["people"] == 5).all()
-
-
-def test_a_round_with_another_question_is_no_survey(tmp_path: Path) -> None:
-    ask = RoundPlan("rate", "rating: scale(1,5,1)", "rater", people=1)
-    plan = GridPlan("rate", SidePlan(names=("a",)), SidePlan(names=("b",)), (ask,))
-    study = Study.create(tmp_path / "r.db", grids=[plan])
-    with pytest.raises(StageError, match="is not a survey"):
-        study.grid().survey_answers()
-
-
-def test_answers_are_three_and_differ(tmp_path: Path) -> None:
-    for answers in (("yes", "no"), ("yes", "yes", "decline"), ("yes", "no", "")):
-        with pytest.raises(InputError):
-            survey_plans("survey", statements(tmp_path), answers=answers)
 
 
 @pytest.mark.slow

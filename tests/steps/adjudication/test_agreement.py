@@ -150,19 +150,6 @@ def test_a_question_that_was_not_asked_has_no_labels() -> None:
     assert tone.pooled[0].value == 0.0  # raw agreement
 
 
-def test_what_is_kept_of_a_run_is_how_many_blocks_there_are_and_each_alpha(grid: Grid) -> None:
-    run = agree.note_agreement(grid, Agree())
-    assert list(run.counts) == [
-        "blocks",
-        *(f"types: {name}, Krippendorff's alpha, nominal" for name in ("facts", "humour")),
-        "tone, Krippendorff's alpha, interval",
-        "intervals",
-    ]
-    assert run.counts["blocks"] == 4
-    assert agree.note_agreement(grid, Agree(blocks="column")).counts == {"blocks": 10}
-    agree.note_agreement(grid, Agree())
-
-
 def test_a_form_of_several_questions_needs_the_name_of_its_round(grid: Grid) -> None:
     with pytest.raises(InputError, match="round `answer` does not ask a single closed question; name"):
         grid.agreement()
@@ -325,30 +312,3 @@ def test_a_verdict_that_disagrees_is_met_by_another_class_and_nothing_is_written
     grid.aggregate()
     assert len(study.log()) == n_runs
     assert grid.tiers().table().pair_frame().equals(tiers)
-
-
-def test_a_closed_round_of_a_planned_grid_has_models(tmp_path: Path) -> None:
-    sides = SidePlan(names=tuple(f"Tea {at}." for at in range(6))), SidePlan(names=("mild", "kind"))
-    rounds = (
-        RoundPlan("rate", "rate: scale(1,3,1,positive=3)", "rater", answers=2),
-        RoundPlan("write", "text: text()", "writer", counts=False),
-    )
-    with closing(Study.create(tmp_path / "s.db", grids=[GridPlan("g", *sides, rounds)])) as study:
-        study.grid().pair()
-        study.add_people(["al", "bo", "cy"], Role.RATER)
-        study.grid().assign_round("rate")
-        with pytest.raises(StageError, match="needs labels first"):
-            study.grid().aggregate()
-        for who in ("al", "bo", "cy"):
-            desk, visitor = at_desk(study, who)
-            for task in desk.tasks(visitor, 40):
-                give(
-                    desk, visitor, 1 + (task.cell_id + (who == "bo" and task.cell_id % 4 == 0)) % 3, task.assignment_id
-                )
-        models = study.grid().aggregate(round="rate")
-        assert models.classes == ("1", "2", "3")
-        assert (models.n_pairs, models.n_labels) == (12, 24)
-        with pytest.raises(InputError, match=r"round `write` asks `text: text\(\)`; a label model is for one closed"):
-            study.grid().aggregate(round="write")
-        with pytest.raises(UnknownIdError, match="there is no round `rates`"):
-            study.grid().aggregate(round="rates")

@@ -161,19 +161,6 @@ def test_where_no_model_can_be_fitted_cases_go_by_number(study: Study, at: At, t
         alone.grid().desk.agenda("judy", order="doubt")
 
 
-def test_time_left_is_by_one_s_own_pace_once_that_is_known(study: Study) -> None:
-    docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
-    pairs = study.grid().waiting_pairs()
-    for pair in pairs[:5]:
-        decide(study, judy, pair)
-    assert docket.left_s(judy, 2) is None
-    decide(study, judy, pairs[5])
-    left = docket.left_s(judy, 10)
-    assert left is not None
-    assert left == pytest.approx(5 * (docket.left_s(judy, 2) or 0))
-    assert docket.left_s(judy, 0) == 0
-
-
 # -- the order by doubt is worked out beside the work: nobody waits for it, and it holds as soon as it is there
 
 

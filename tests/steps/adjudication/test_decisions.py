@@ -172,13 +172,6 @@ def test_a_dealt_round_can_be_dealt_again_until_somebody_has_answered(at: At, tm
     assert_refused(study, lambda: grid.assign_validation(Validate(), redo=True), StageError, "has 1 verdicts")
 
 
-def test_validators_share_the_decided_pairs_evenly(at: At) -> None:
-    study = at("decided")
-    run = study.grid().assign_validation(Validate(validators=4))
-    assert (run.counts["load_min"], run.counts["load_max"]) == (4, 5)
-    assert [person.name for person in study.people][-4:] == ["v1", "v2", "v3", "v4"]
-
-
 def test_discarded_and_reopened_pairs_are_not_validated(at: At, tmp_path: Path) -> None:
     study, grid = with_grid(given_labels(at, tmp_path, ALL_KINDS))
     grid.adjudicate(Adjudicate("majority", "discard"))

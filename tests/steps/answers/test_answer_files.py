@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -195,17 +194,6 @@ def test_all_that_is_wrong_is_said_at_once_and_the_study_stays_as_it_was(write: 
         assert_refused(study, lambda: write.import_answers(path, "write"), InputError, message)
     by_texts = [{name: value for name, value in row.items() if name != "cell"} for row in rows]
     assert write.import_answers(write_csv(path, by_texts), "write").counts["answers"] == 4
-
-
-def test_labels_of_the_first_grid_can_come_by_each_way(at: At, tmp_path: Path) -> None:
-    grid = at("dealt").grid()
-    rows = [row for sheet in sheets_of(grid, tmp_path / "s") for row in sheet]
-    path = write_csv(tmp_path / "f.csv", [{**row, "label": "appropriate"} for row in rows])
-    assert grid.import_answers(path).counts["answers"] == len(rows)
-    labels = [{"pair": row["cell"], "annotator": row["by"], "label": "2"} for row in rows]
-    assert grid.import_labels(write_csv(tmp_path / "l.csv", labels)).counts["already_there"] == len(rows)
-    frame: Any = pd.DataFrame(labels)
-    assert grid.import_labels(frame).params["path"] == "frame (rows from 1)"
 
 
 def test_codes_are_said_with_what_they_were_read_as(at: At, tmp_path: Path) -> None:

@@ -11,10 +11,8 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.files.tables.tabular import read_table
-from fcpair.params import Adjudicate, Assign, Setup, Simulate, Validate
-from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.params import Adjudicate, Assign, Simulate, Validate
 from fcpair.records import Role, RunRecord, Tier
-from fcpair.steps.answers import examples
 from fcpair.study import Study
 from steps.small import (
     CNS,
@@ -111,22 +109,6 @@ def test_a_simulated_answer_equal_to_a_real_one_is_refused_and_with_supersede_re
     assert study.status()["judgements"] == {"simulated": 42}
 
 
-def test_an_equal_answer_to_a_form_by_a_person_is_recorded_as_real(tmp_path: Path) -> None:
-    rate = RoundPlan("rate", "rating: scale(1,5,0.5,positive=4)", role="rater", answers=2, people=3)
-    plan = GridPlan("rate", SidePlan(names=("Tea is odd.", "Cats are cold.")), SidePlan(names=("kind",)), (rate,))
-    grid = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[plan]).grid()
-    grid.pair()
-    grid.assign_round("rate")
-    grid.simulate(Simulate(seed=1))
-    made_up = grid.answers()
-    made_up.drop(columns="origin").to_csv(tmp_path / "real.csv", index=False)
-    assert grid.import_answers(tmp_path / "real.csv").counts["answers"] == len(made_up)
-    assert set(grid.answers()["origin"]) == {"imported"}
-    made_up.to_csv(tmp_path / "back.csv", index=False)
-    with pytest.raises(InputError, match="the answers in the file are simulated"):
-        grid.import_answers(tmp_path / "back.csv")
-
-
 def filled_in(path: Path, column: str, *words: str) -> pd.DataFrame:
     """A sheet with the words in turn, so that nothing is sorted."""
     sheet = read_table(path).drop(columns="line")
@@ -177,24 +159,3 @@ def test_verdicts_and_decisions_that_were_sorted_alone(at: At, tmp_path: Path) -
     assert "24 answers" in note
     (note,) = notes_on(partial(grid.import_outcomes, supersede=True), decisions, tmp_path)
     assert note.startswith("column `label` is sorted")
-
-
-def test_one_of_two_questions_of_a_form_and_reviews_of_examples(tmp_path: Path) -> None:
-    rows = tuple(f"Tea number {at} is good." for at in range(14))
-    rate = RoundPlan("rate", "kind: one_of(no,yes); rate: scale(1,5,1)", role="rater", answers=1, people=1)
-    plan = GridPlan("rate", SidePlan(names=rows), SidePlan(names=("fit",)), (rate,))
-    grid = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[plan]).grid()
-    grid.pair()
-    grid.assign_round()
-    grid.sheets.write_answers(tmp_path / "sheets")
-    (path,) = (tmp_path / "sheets").iterdir()
-    sheet = filled_in(path, "kind", "yes", "no").assign(rate=["3", "1", "4", "1", "5", "2", "2"] * 2)
-    (note,) = notes_on(grid.import_answers, sorted_alone(sheet, "rate"), tmp_path)
-    assert "column `rate` of r1 is sorted" in note
-    assert "the wrong cells" in note
-    keys = [("row", str(at), f"hs {at}", f"cn {at}") for at in range(14)]
-    used = {key: at < 7 for at, key in enumerate(keys)}
-    (note,) = examples._sorted_column_notes(used, keys)
-    assert "column `used` is sorted" in note
-    assert examples._sorted_column_notes(dict(reversed(used.items())), keys) == ()
-    assert examples._sorted_column_notes({key: at % 3 == 0 for at, key in enumerate(keys)}, keys) == ()

@@ -16,7 +16,6 @@ from servers import Database, copy_study
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.exchange.catalogue import TOOLS
-from fcpair.params import Assign
 from fcpair.records import Role
 from fcpair.study import Study
 from steps import forms
@@ -219,15 +218,6 @@ def test_an_answer_from_before_another_of_the_same_person_is_left_out(trip: Call
         assert run.counts["answers"] == (0 if supersede else 1)
         assert f"ana has answered differently since; older answers left out: 1 (pairs {first.number})" in run.notes
     assert labels_of(project.study) == {(first.number, "ana"): "appropriate", (second.number, "ana"): "not_sure"}
-
-
-def test_simulated_answers_are_never_the_newer_ones(trip: Callable[[str], Trip]) -> None:
-    project = trip("prodigy")
-    task = project.tasks[0]
-    project.grid.simulate(seed=1)
-    other = "not_sure" if labels_of(project.study)[task.number, task.person] != "not_sure" else "appropriate"
-    assert project.bring(project.export((task, chosen(other))), supersede=True).counts["answers"] == 1
-    assert labels_of(project.study)[task.number, task.person] == other
 
 
 TEXT = "They pay\nfor the road, نه؟ 😀 like =anybody."
@@ -492,21 +482,3 @@ def test_a_user_is_the_same_however_programs_write_them(at: At, tmp_path: Path) 
     assert bring_with_people("2", "2.0") == 42
     with pytest.raises(InputError, match="user `ANA` is not in the table of people; did you mean `ana`"):
         bring_with_people("ANA", "ana")
-
-
-def test_where_nothing_is_open_for_a_tool_it_is_said_why(at: At, tmp_path: Path) -> None:
-    def refuses_project(study: Study, match: str) -> None:
-        with pytest.raises(StageError, match=match):
-            study.grid().write_project(tmp_path / "project", "potato")
-
-    study = at("paired")
-    refuses_project(study, r"nothing is open in round `label`, which has not been assigned yet; `fcpair")
-    study.add_people(["ana", "ben"], Role.ANNOTATOR)
-    study.grid().assign(Assign(open=True))
-    refuses_project(study, r"labels are free for anybody in the browser .*so there are no sheets")
-    study = at("dealt")
-    study.grid().import_export(POTATO, "potato")
-    refuses_project(study, r"nothing is open in round `label`: all of it is answered \(42\)$")
-    for name in ANNOTATORS:
-        study.dismiss(name)
-    refuses_project(study, r"in round `label`, but 42 answers are vacant; `fcpair people add NAME")

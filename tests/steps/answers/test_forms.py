@@ -12,11 +12,10 @@ import pandas as pd
 import pytest
 from servers import Database, copy_study, execute
 
-from fcpair.errors import InputError, RecipeError, StageError
+from fcpair.errors import InputError, StageError
 from fcpair.grid import Monitor
 from fcpair.params import Adjudicate, Annotate, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
-from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.store.corpus import grids
 from fcpair.study import Study
@@ -137,13 +136,6 @@ def test_a_row_comes_together_wherever_its_cells_were_dealt(study: Study) -> Non
     assert [task.answer for task in desk.answers(rae, n=3)] == ["skip", 4, 4.5]
     assert_refused(study, lambda: give(desk, rae, 4.25), InputError, "between the steps")
     assert_refused(study, lambda: give(desk, rae, "4.5"), InputError, "expected a number")
-
-
-def test_several_labels_are_kept_in_the_order_of_the_question(study: Study) -> None:
-    desk, rob = at_desk(study, "rob")
-    give(desk, rob, ["question", "facts"])
-    assert said(study) == [('{"types":["facts","question"]}', None, None)]
-    assert_refused(study, lambda: give(desk, rob, []), InputError, "0 labels; expected 1 to 2")
 
 
 @pytest.mark.server
@@ -286,22 +278,3 @@ def test_too_few_raters_and_rows_that_are_from_nowhere_are_refused(tmp_path: Pat
     study.add_people([f"r{at}" for at in range(6)], Role.RATER)
     with pytest.raises(StageError, match="2 rows have no source, so it is unknown who should answer them"):
         study.grid().assign_round()
-
-
-@pytest.mark.parametrize(
-    ("said", "problem"),
-    [
-        ('together = "group"', "'group'"),
-        ('together = "source"\nanswers = 0', "omit `once_per_row` and models"),
-        ('together = "source"\nonce_per_row = true', "omit `once_per_row` and models"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_a_recipe(tmp_path: Path, said: str, problem: str) -> None:
-    place = tmp_path / "recipe.toml"
-    place.write_text(
-        '[[grid]]\nname = "rate"\nrows = { names = ["Tea is warm."] }\ncolumns = { names = ["kind"] }\n'
-        f'[[grid.round]]\nname = "rate"\nform = "scale(1,5,1)"\n{said}\n',
-        "utf-8",
-    )
-    with pytest.raises(RecipeError, match=problem):
-        load_recipe(place)

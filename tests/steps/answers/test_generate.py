@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from fcpair.errors import ConflictError, InputError, RecipeError, ServiceError, StageError
+from fcpair.errors import ConflictError, InputError, RecipeError, StageError
 from fcpair.models import answering_models
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
@@ -103,16 +103,6 @@ def test_what_models_say_is_kept_with_what_they_are_and_only_the_rest_is_asked_a
     assert texts(grid) == list(WARM.values())
     with pytest.raises(StageError, match="every cell of grid `replies` has the answer"):
         grid.generate("propose")
-
-
-def test_what_models_say_is_kept_whatever_happens_elsewhere_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    grid = asked(tmp_path)
-    rows = meanwhile(monkeypatch, lambda: study_with(grid).edit_guidelines("Be kind.", by="lea"))
-    study_with(grid).add_people(["lea"], Role.LEAD)
-    assert grid.generate("propose").counts["answers"] == 2
-    assert len(rows) == 3
 
 
 def test_where_what_is_asked_changes_meanwhile_only_what_is_new_is_asked_again(
@@ -323,18 +313,3 @@ def test_each_model_answers_its_own_column_and_a_person_is_no_model(tmp_path: Pa
     study_with(grid).add_people(["plain"], Role.ANNOTATOR)
     with pytest.raises(InputError, match="`plain` is a person of this study"):
         grid.generate("propose")
-
-
-def test_a_service_that_fails_leaves_the_study_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    grid = study_of(tmp_path, SERVICE)
-
-    def fails(*_: object) -> str:
-        raise ServiceError("it does not answer")
-
-    monkeypatch.setattr(answering_models, "query_and_cache", fails)
-    monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(ServiceError):
-        grid.generate("propose")
-    with grid._store.read() as tx:
-        assert not judgements.n_by_origin(tx)
-    assert not study_with(grid).people

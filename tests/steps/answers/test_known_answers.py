@@ -14,7 +14,7 @@ from sqlalchemy import insert, select
 from fcpair.errors import FcpairError, InputError, RefusedError, StageError
 from fcpair.files.exchange.catalogue import TOOLS
 from fcpair.known_pairs import MOST_ITEMS, Controls, KnownItem, Practice, Qualification
-from fcpair.params import Assign, Calibration, Simulate
+from fcpair.params import Assign, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe, as_toml, load_recipe
 from fcpair.records import Known, Role, Visitor
@@ -173,12 +173,6 @@ def test_a_recipe_sets_known_pairs_then_calibrates_then_assigns_what_nobody_disc
     assert not batch & set.union(*known)
 
 
-def test_known_pairs_can_be_set_while_people_calibrate_themselves(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    study.grid().calibration.start(Calibration(pairs=4), annotators=3)
-    assert study.grid().save.controls(controls(study, tmp_path)).counts["pairs"] == len(FOR_CONTROLS)
-
-
 class Work(NamedTuple):
     """An assignment of ana's, as clients know it, and its pair."""
 
@@ -265,13 +259,6 @@ def test_who_has_passed_answers_until_their_qualification_is_open_again(at: At, 
     study.grid().withdraw(run.id, "labels")
     with pytest.raises(RefusedError, match="you have not qualified yet"):
         give(desk, ana, "not_appropriate", work.assignment_id)
-
-
-def test_a_file_brings_no_labels_where_a_qualification_is_set_that_nobody_has_yet(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    study.grid().save.qualification(qualification(study, tmp_path))
-    assert_refused(study, lambda: record(study, tmp_path, [("ben", 1, "2")]), InputError, ":2: ben has not qualified")
 
 
 @pytest.mark.server
@@ -386,14 +373,6 @@ def test_those_who_label_practise_until_the_known_items_are_none(study: Study) -
     assert study.practice_round(Role.ANNOTATOR) is None
 
 
-def test_a_study_that_asks_for_no_labels_has_nothing_to_practise(tmp_path: Path) -> None:
-    write = RoundPlan("write", "text: text()", role="writer")
-    plan = GridPlan("write", SidePlan(names=("a",)), SidePlan(names=("b",)), (write,))
-    study = Study.create(tmp_path / "study.db", grids=[plan])
-    with pytest.raises(StageError, match="no question to practise"):
-        study.save_practice(items=[ITEM])
-
-
 def stages_run(study: Study, practice: Practice | None) -> list[str]:
     """The stages of a recipe that are run for its known pairs."""
     with study._store.read() as tx:
@@ -411,18 +390,3 @@ def test_a_recipe_sets_the_known_pairs_and_sets_them_again_when_their_file_has_c
     write(file, "Tea is fine.,Indeed.,appropriate,It agrees.")
     assert stages_run(study, recipe.practice) == ["practice"]
     assert study.known_items() == [KnownItem("Tea is fine.", "Indeed.", "appropriate", "It agrees.")]
-
-
-def test_the_printed_recipe_holds_what_was_set_last(study: Study, tmp_path: Path) -> None:
-    file = write(tmp_path / "known.csv", "Tea is vile.,Try it.,not_sure,It says little.")
-    study.save_practice(file=file)
-    item = {**ITEM, "explanation": 'Two lines,\nand a "quote" for $5.'}
-    study.save_practice(items=[item])
-    (tmp_path / "printed.toml").write_text(study.recipe_text())
-    printed = load_recipe(tmp_path / "printed.toml")
-    assert printed.practice == study.recipe().practice == Practice(items=(item,))
-    assert as_toml(printed) == as_toml(study.recipe())
-    study.save_practice(file=file)
-    practice = study.recipe().practice
-    assert practice is not None
-    assert practice.file == file

@@ -14,7 +14,7 @@ from openpyxl import load_workbook
 from fcpair.errors import InputError
 from fcpair.files.answers.sheets import SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table, write_table
-from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup
+from fcpair.params import Assign, Import, Pair, Select, Setup
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.work_records import KeepReason
@@ -267,16 +267,6 @@ def test_a_file_that_is_no_sheet_of_the_round_is_kept(at: At, tmp_path: Path) ->
     assert path.read_bytes() == before
 
 
-def test_the_label_that_a_validator_checks_is_no_answer_of_theirs(at: At, tmp_path: Path) -> None:
-    grid = at("checking").grid()
-    first = grid.sheets.write_verdicts(tmp_path)
-    assert grid.sheets.write_verdicts(tmp_path) == first
-    filled = fill_in_csv(tmp_path / "vera.csv", "verdict", "agree")
-    assert "vera" not in grid.sheets.write_verdicts(tmp_path)
-    assert (tmp_path / "vera.csv").read_bytes() == filled
-    assert [old.person for old in grid.sheets.old(tmp_path, checks=True)] == ["vera"]
-
-
 def test_the_sheet_of_somebody_who_left_is_named_but_not_as_left_who_handed_over_or_is_done(
     at: At, tmp_path: Path
 ) -> None:
@@ -351,24 +341,6 @@ def test_a_label_that_changed_back_is_no_change_and_a_skip_on_an_older_sheet_is_
     assert grid.import_verdicts(back).counts["already_there"] == len(sheet)
 
 
-def test_a_verdict_is_refused_where_pairs_have_no_label_any_more(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid, back = study.grid(), tmp_path / "back.csv"
-    grid.adjudicate(Adjudicate("majority"))
-    by_majority = [pair for pair, (rule, _) in standing(study).items() if rule == "majority"]
-    sheet = verdict_sheet(study, tmp_path / "sheets")
-    grid.adjudicate(Adjudicate("manual"))
-    gone = sheet[sheet["pair"].astype(int).isin(by_majority)]
-    assert len(gone), "vera has a pair that only the majority decided"
-    write_table(gone, back)
-    assert_refused(study, lambda: grid.import_verdicts(back), InputError, "has changed since")
-    for run in study.log():
-        if run.stage == "label import":
-            grid.withdraw(run.id, "labels")
-    write_table(sheet, back)
-    assert_refused(study, lambda: grid.import_verdicts(back), InputError, "being labelled")
-
-
 def conflict_sheet(study: Study, path: Path, by: str = "eva") -> pd.DataFrame:
     study.grid().write_conflicts(path, by=by)
     return sheet_of(path)
@@ -418,16 +390,3 @@ def test_a_decision_on_labels_that_have_changed_is_refused(at: At, tmp_path: Pat
         assert_refused(study, call, InputError, f"back.csv:2: {message}")
     write_table(sheet[1:], back)
     assert grid.import_outcomes(back).counts["imported"] == len(sheet) - 1
-
-
-def test_a_workbook_of_conflicts_with_notes_is_what_it_was(at: At, tmp_path: Path) -> None:
-    study, grid = with_grid(at("decided"))
-    labels = grid.labels()
-    row = labels[labels["pair"] == grid.waiting_pairs()[0]].iloc[0]
-    given = {"pair": row["pair"], "annotator": row["annotator"], "label": row["label"]}
-    for changed in ({"label": "skip"}, {"note": "= two\r\nlines,\tand\x1b more"}):
-        grid.import_labels(write_csv(tmp_path / "l.csv", [given | changed]), supersede=True)
-    sheet = conflict_sheet(study, tmp_path / "c.xlsx").assign(label="irreconcilable")
-    assert "lines" in "".join(sheet["labels"])
-    write_table(sheet, tmp_path / "back.csv")
-    assert grid.import_outcomes(tmp_path / "back.csv").counts["imported"] == len(sheet)

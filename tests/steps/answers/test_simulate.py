@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Adjudicate, Annotate, Assign, Simulate, Validate
+from fcpair.params import Adjudicate, Annotate, Simulate, Validate
 from fcpair.records import Role, Tier
 from fcpair.steps.people.terms import save_terms
 from fcpair.store.answers import judgements
@@ -118,16 +117,6 @@ def test_validators_look_at_the_same_truth_as_annotators_did_whatever_their_seed
     assert own.isna().all() != blind
 
 
-def test_further_labels_are_about_the_same_truth(at: At) -> None:
-    grid = at("dealt").grid()
-    perfect = Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, positive=0.5, seed=13)
-    grid.simulate(perfect)
-    grid.assign(Assign(overlap={3: 1.0}), more=True)
-    grid.simulate(replace(perfect, seed=99, positive=0.9))
-    grid.adjudicate(Adjudicate("manual"))
-    assert grid.waiting_pairs() == []
-
-
 def test_what_cannot_be_simulated_is_refused(at: At) -> None:
     study, grid = with_grid(at("dealt"))
     for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
@@ -154,15 +143,6 @@ def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Pat
     for published in (False, True):
         assert "simulated" in grid.tier(Tier.BRONZE, published=published).columns
     assert "SIMULATED" in study.report(tmp_path / "r.html").read_text("utf-8")
-
-
-@pytest.mark.slow
-def test_nothing_is_said_where_nothing_was_simulated(at: At, tmp_path: Path) -> None:
-    study, grid = with_grid(at("checked"))
-    assert study.status()["simulated"] is None
-    assert not grid.tier(Tier.BRONZE)["simulated"].any()
-    assert "simulated" not in grid.tier(Tier.BRONZE, published=True).columns
-    assert "SIMULATED" not in study.report(tmp_path / "r.html").read_text("utf-8")
 
 
 ASKED = Annotate(demographics=("Gender: woman | man", "In your own words"), compare=("Gender",))

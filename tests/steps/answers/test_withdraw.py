@@ -146,18 +146,6 @@ def test_a_skip_that_is_withdrawn_takes_its_pair_back_from_who_has_not_answered(
     assert counts_of(study)["vacant"] == 0
 
 
-def test_a_skip_that_is_withdrawn_leaves_the_pair_with_who_has_answered_it(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    work = open_work(study)
-    who, pair = next((who, pair) for who, pair in work if sum(other == pair for _, other in work) == 1)
-    run = record(study, tmp_path, [(who, pair, "skip")])
-    (heir,) = (name for name, other in open_work(study) if other == pair)
-    record(study, tmp_path, [(heir, pair, "appropriate")])
-    study.grid().withdraw(run.id, "labels")
-    assert labels_of(study, pair) == {(pair, heir): "appropriate"}
-    assert (counts_of(study)["open"], counts_of(study)["vacant"]) == (41, 0)
-
-
 @pytest.mark.parametrize("leave", ["retire", "change_role"])
 def test_what_somebody_who_left_would_have_again_goes_to_others(at: At, tmp_path: Path, leave: str) -> None:
     study = at("dealt")

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from fcpair.errors import ConflictError, InputError, RefusedError
-from fcpair.params import Annotate, Assign, Validate
+from fcpair.params import Assign, Validate
 from fcpair.records import Role, Visitor
 from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.store.database.tables import text
@@ -125,14 +125,6 @@ def test_what_an_heir_lost_is_not_theirs_under_its_old_number(seated: Desk) -> N
     skip_a_single(study)
     late = Submission("late", shown.assignment_id, "appropriate")
     assert_refused(study, lambda: other_desk.submit(other, late), RefusedError, "somebody else has it now")
-
-
-@pytest.mark.server
-def test_a_total_limit_ends_the_work(at: At) -> None:
-    desk, ana = at_desk(at("dealt"), "ana", Annotate(total_limit=1))
-    assert desk.progress(ana).limit is None
-    give(desk, ana, "skip")
-    assert "in this study" in str(desk.progress(ana).limit)
 
 
 def test_the_time_left_is_the_pace_times_what_is_open_once_there_is_a_pace(seated: Desk) -> None:

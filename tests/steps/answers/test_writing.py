@@ -367,16 +367,6 @@ def test_what_came_often_is_what_counting_all_answers_gives_whatever_is_changed(
     assert "Said in a file." not in often(study, known, 0)
 
 
-def test_the_list_is_the_same_one_while_its_texts_are_the_same(tmp_path: Path) -> None:
-    study, known = asked_alike(tmp_path), text_checks._RoundTextCounts()
-    desk, ann = study.work_queue(Annotate()), admit(study, "ann")
-    give(desk, ann, SAID[0])
-    before = often(study, known, 0)
-    give(desk, ann, SAID[0])
-    assert often(study, known, 0) is before
-    assert often(study, known, 1) == [SAID[0]]
-
-
 @pytest.mark.server
 def test_what_is_compared_is_encoded_when_the_server_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     preloaded: list[list[str]] = []

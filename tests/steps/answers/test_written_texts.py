@@ -14,9 +14,8 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.store.corpus import cells
 from fcpair.study import Grid, Study
-from steps.online import admit, at_desk, give
+from steps.online import admit, give
 from steps.small import write_csv
-from steps.test_localising import localised, mend
 from steps.writing import TYPES, dealt, plan, write_all
 
 
@@ -73,23 +72,6 @@ def test_a_hugging_face_folder_is_read_by_its_library(tmp_path: Path) -> None:
     read = load_dataset(str(tmp_path / "hf"), cache_dir=str(tmp_path / "cache"))
     assert read["train"].num_rows + read["test"].num_rows == 23
     assert "No row is in both splits." in (tmp_path / "hf" / "README.md").read_text("utf-8")
-
-
-def test_a_column_that_is_no_type_is_none_of_the_types(tmp_path: Path) -> None:
-    rows = SidePlan(names=("Tea is odd.", "Cats are cold.", "Rain is wet."))
-    write = RoundPlan("write", "text: text(); types: any_of(facts,humour)", role="writer")
-    grid_plan = GridPlan("write", rows, SidePlan(names=("reply",)), (write,))
-    study = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[grid_plan])
-    study.add_people(["wren"], Role.WRITER)
-    study.grid().pair()
-    study.grid().assign_round()
-    desk, visitor = at_desk(study, "wren")
-    for task, types in zip(desk.tasks(visitor, 3), (["humour"], [], ["humour", "facts"]), strict=True):
-        give(desk, visitor, {"text": "Not at all.", "types": types}, task.assignment_id)
-    study.grid().export.texts(tmp_path / "texts.csv")
-    table = pd.read_csv(tmp_path / "texts.csv", keep_default_na=False)
-    assert sorted(table["types"]) == ["", "facts; humour", "humour"]
-    assert study.grid().export.texts(tmp_path / "sides", "training", Export(test_share=0.34)).counts["test"] == 1
 
 
 ROWS = ("Tea is odd.", "Cats are cold.")
@@ -177,17 +159,6 @@ def test_each_writer_and_all_are_counted(curated: Grid) -> None:
     assert total.reasons == {"off_topic": 0, "rude": 1}
     assert (total.words_changed.value, total.words_changed.n) == (2, 1)
     assert (total.characters_changed.value, curation.lost) == (7, 0)
-
-
-@pytest.mark.server
-def test_a_text_of_the_row_that_was_edited_is_counted_by_its_source(tmp_path: Path) -> None:
-    study = localised(tmp_path)
-    mend(study)
-    curation = study.grid("localise").curation("mend")
-    total = curation.all
-    assert [source.source for source in curation.sources] == ["translated"]
-    assert total.n == total.accepted + total.edited > 0
-    assert (curation.edits, curation.lost, total.reasons) == ("row", 0, {})
 
 
 def test_an_answer_to_an_empty_reply_of_a_model_is_left_out_and_said(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError
 from fcpair.params import Calibration, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from steps.plans import RATED, WRITTEN, study_of, written
@@ -66,17 +66,6 @@ def test_a_round_without_a_closed_question_or_by_the_name_of_the_calibration_is_
     study.grid().pair()
     with pytest.raises(InputError, match=match):
         study.grid().calibration.start(pairs=4)
-
-
-def test_cells_of_a_round_that_waits_for_another_are_drawn_when_that_is_done(tmp_path: Path) -> None:
-    later = RoundPlan("check", "fine: one_of(no,yes+)", role="annotator", answers=2, after="judge", counts=True)
-    grid = study_of(tmp_path, replace(JUDGED, rounds=(*JUDGED.rounds, later)), rater=3, annotator=2).grid()
-    grid.pair()
-    with pytest.raises(StageError, match="comes first, and has not been assigned"):
-        grid.calibration.start(pairs=4, round="check")
-    grid.assign_round("judge")
-    grid.simulate(SIMULATED)
-    assert grid.calibration.start(pairs=4, round="check").counts["assignments"] == 8
 
 
 def test_a_plan_that_calibrates_people_for_no_round_of_its_own_is_refused() -> None:

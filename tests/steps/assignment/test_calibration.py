@@ -176,20 +176,3 @@ def test_a_batch_that_cannot_be_is_refused(at: At) -> None:
     study.add_people(["ben", "cleo"], Role.ANNOTATOR)
     for options, error, match in refused:
         assert_refused(study, partial(study.grid().calibration.start, options), error, match)
-
-
-@pytest.mark.parametrize(("stage", "match"), [("dealt", "has been assigned"), ("retrieved", "has no pairs yet")])
-def test_there_is_no_calibration_once_pairs_are_assigned_or_before_they_are_made(
-    at: At, stage: str, match: str
-) -> None:
-    study = at(stage)
-    if stage == "retrieved":
-        study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    assert_refused(study, lambda: study.grid().calibration.start(pairs=4), StageError, match)
-
-
-def test_pairs_that_are_made_anew_before_anybody_answers_are_calibrated_anew(at: At) -> None:
-    study = at("paired")
-    begin(study)
-    study.grid().pair(redo=True)
-    assert study.grid().calibration.start(Calibration(pairs=4, seed=2)).counts["assignments"] == 12

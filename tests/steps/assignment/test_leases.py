@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from servers import Places, copy_study, execute
 
 from fcpair.errors import ConflictError, InputError, RefusedError, StageError
-from fcpair.params import Annotate, Assign, Simulate
+from fcpair.params import Annotate, Assign
 from fcpair.records import Role, Visitor
 from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.steps.assignment import leases
@@ -204,18 +204,6 @@ def test_work_can_be_handed_to_somebody_and_who_leaves_lets_go_of_what_they_hold
     assert (n_free(study), holds(study)) == (42, Counter())
 
 
-@pytest.mark.server
-def test_a_pair_waits_for_a_decision_until_all_its_labels_are_in(study: Study) -> None:
-    for name, answer in (("ana", YES), ("ben", "not_appropriate")):
-        answer_all_free(*at_desk(study, name), answer)
-    pair = next(pair for pair in range(1, 25) if n_slots(study, pair) == 3)
-    study.add_people(["dana"], Role.ADJUDICATOR)
-    with pytest.raises(ConflictError, match=f"pair {pair} is still being labelled"):
-        study.grid().decide(pair, 2, by="dana")
-    study.grid().desk.close_open_assignment()
-    study.grid().decide(pair, 2, by="dana")
-
-
 def test_a_share_of_the_pairs_is_opened_for_whoever_asks_after_a_deal(at: At) -> None:
     study = at("dealt")
     study.retire("cleo")
@@ -267,17 +255,6 @@ def test_labels_of_a_file_take_free_slots_and_no_more_than_were_asked_for(study:
     record(study, tmp_path, [("ana", double, YES), ("ben", double, YES)])
     assert labels_of(study) == {(double, "ana"): YES, (double, "ben"): YES}
     assert (n_free(study), is_sound(study)) == (40, True)
-
-
-def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(at: At) -> None:
-    wrong: tuple[dict[str, Any], ...] = ({"order": "hs"}, {"annotator_groups": (("ana", "ben"),)}, {"lease_minutes": 0})
-    for for_shards in wrong:
-        with pytest.raises(InputError):
-            Assign(open=True, **for_shards)
-    study = at("paired")
-    study.grid().assign(Assign(open=True, annotators=5))
-    study.grid().simulate(Simulate(skips=0))
-    assert sorted(Counter(name for _, name in labels_of(study)).values()) == [4, 5, 5, 5, 5]
 
 
 CREW = ("ana", "ben", "cleo", "dana", "eli")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Adjudicate, Assign, Plan
+from fcpair.params import Assign, Plan
 from steps.calibrated import calibrated
 from steps.people.known import controls, qualification
 from steps.plans import WRITTEN, study_of
@@ -84,12 +84,6 @@ def test_the_pilot_is_a_file_else_the_labels_of_the_study_else_the_first_answers
     assert grid.plan(pilot=pilot).basis[1].startswith(of_file)
 
 
-def test_without_two_pairs_with_several_labels_the_plan_rests_on_what_is_assumed(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    record(study, tmp_path, [(who, pair, "2") for who, pair in open_work(study) if who == "ana"])
-    assert any(sentence.startswith("assumed: 20.0% of labels positive") for sentence in study.grid().plan().basis)
-
-
 def test_known_pairs_and_calibrations_are_no_overlap(at: At, tmp_path: Path) -> None:
     """Everybody has answered four pairs, qualifies on two, and has control pairs; the shards are as without."""
     study = at("paired")
@@ -134,15 +128,6 @@ def test_the_advised_step_raises_the_overlap_to_where_it_is_enough(at: At) -> No
     again = grid.plan(width=wish * 1.02)
     assert again.recommended == again.assigned
     assert sum(again.assigned.values()) == pytest.approx(sum(plan.recommended.values()), abs=1 / 24)
-
-
-@pytest.mark.slow
-def test_what_people_decided_gets_no_more_labels_and_that_is_said(at: At) -> None:
-    grid = at("labelled").grid()
-    grid.adjudicate(Adjudicate())
-    for pair in grid.waiting_pairs()[:2]:
-        grid.decide(pair, 2, by="petra")
-    assert "2 pairs that somebody has decided get no further labels" in grid.plan().basis
 
 
 def test_a_recommendation_is_written_into_the_recipe_and_a_second_one_replaces_it(at: At) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Import, Retrieve, Select
-from fcpair.plans import RoundPlan
 from fcpair.recipe import load_recipe
 from fcpair.store.corpus import texts
 from fcpair.study import Study
@@ -74,14 +73,6 @@ def test_labels_come_from_a_frame_whose_numbers_may_be_floats_and_a_pair_is_know
     for other in others:
         with pytest.raises(InputError, match="expected a whole number"):
             grid.explain(other)
-
-
-def test_a_table_is_no_text(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"the file of a text is \['Be kind'\]; expected the name of a file"):
-        Study.create(tmp_path / "other.db", guidelines=["Be kind"])  # type: ignore[arg-type]
-    assert not (tmp_path / "other.db").exists()
-    with pytest.raises(InputError, match="the file of a text is"):
-        RoundPlan("write", "text(5,50)", prompt_file=["Write."])  # type: ignore[arg-type]
 
 
 @pytest.mark.server

@@ -34,8 +34,6 @@ pytestmark = pytest.mark.files
 MODULES = (known_pairs, params, plans, words)
 PARAMS = {name: cls for module in MODULES for name, cls in vars(module).items() if isinstance(cls, type)}
 CLASSES = {name: cls for name, cls in PARAMS.items() if issubclass(cls, Checked) and hasattr(cls, "stage")}
-# Called by pages and commands, which have an object.
-WITHOUT_KEYWORDS = {"Desk.plan_more_labels"}
 READ_BY_EXPORT = {
     **{name: EXPORTS[name].params for name in ("qrels", "beir", "corpus")},
     "texts": ("test_share", "seed"),
@@ -205,16 +203,6 @@ def test_a_policy_leaves_out_of_the_grids_own_what_it_cannot_have(imported: Stud
         settings.save_settings(tx, Adjudicate.stage, {"policy": "majority", "ties": "discard"}, imported.log()[-1].id)
     assert by_keywords(imported, Adjudicate, {"policy": "manual"}, more=False) == Adjudicate()
     assert by_keywords(imported, Adjudicate, {"ties": "wait"}, more=False) == Adjudicate("majority")
-
-
-def test_a_planned_grid_is_added_by_keyword_arguments(imported: Study) -> None:
-    with pytest.raises(InputError, match=r"`rows` is not given; expected GridPlan\(...\), or all of name, rows, col"):
-        imported.add_grid(name="rate")
-    with pytest.raises(InputError, match="`name` is not given"):
-        imported.add_grid()
-    side = plans.SidePlan(names=("clear", "kind"))
-    imported.add_grid(name="rate", rows=side, columns=side, rounds=[plans.RoundPlan("rate", "score: scale(1,5,1)")])
-    assert imported.grids == ["main", "rate"]
 
 
 def test_a_study_is_made_by_keyword_arguments_or_by_an_object_and_not_by_both(tmp_path: Path) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from servers import Database, execute
 
@@ -256,34 +254,3 @@ def test_a_recipe_that_draws_other_cells_is_refused(finished: Study, tmp_path: P
         walk = finished.walk(recipe(tmp_path, sample))
         assert_refused(finished, partial(list, walk), RecipeError, rf"pair +sample +{said} +13")
     assert not list(finished.walk(recipe(tmp_path, 13)))
-
-
-@pytest.mark.slow
-def test_a_walk_goes_on_from_a_grid_that_is_drawn_already(drawn: Study, tmp_path: Path) -> None:
-    there = pairs_of(drawn)
-    later = replace(recipe(tmp_path, 13), import_=None, select=None, retrieve=None)
-    assert next(iter(drawn.walk(later))).stage == "assign"
-    assert pairs_of(drawn) == there
-
-
-def test_the_map_of_a_large_drawn_grid_is_that_of_all_its_cells(
-    finished: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Block by block and class by class the same, whether every cell is held or only those that are there."""
-    from fcpair.report.figures import grid_map as shown
-    from fcpair.steps.oversight import report
-
-    monkeypatch.setattr(shown, "MOST_COLUMNS", 4)
-    with finished._store.read() as tx:
-        listed = report.main_part(tx).grid
-        monkeypatch.setattr(report, "block_size", lambda shape: (1, 1))
-        whole = report.main_part(tx).grid
-    assert listed is not None
-    assert whole is not None
-    assert listed.at is not None
-    assert listed.shape == whole.shape == (4, 6)
-    for classes in (shown.coverage, shown.decisions):
-        assert classes(listed).classes == classes(whole).classes
-    for blocks in (shown.coverage_blocks, shown.decision_blocks):
-        assert np.array_equal(blocks(listed).mean, blocks(whole).mean, equal_nan=True)
-        assert np.array_equal(blocks(listed).index, blocks(whole).index)

@@ -15,7 +15,6 @@ from sqlalchemy import text
 
 from fcpair.errors import FcpairError, InputError, UnknownIdError
 from fcpair.params import Adjudicate, Annotate, Note, Simulate
-from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Origin, Role, Visitor
 from fcpair.report.table_rows import log_lines
 from fcpair.steps.base import figure_cache
@@ -394,14 +393,6 @@ def test_a_note_is_a_run_with_its_text_and_its_pair_and_no_release_publishes_it(
     assert [line.n for line in log_lines(runs)] == [1, 1]  # in a row, yet lines of their own
     study.release("v1", tmp_path / "v1", full_form(tmp_path))
     assert TALKED not in (tmp_path / "v1" / "runs.jsonl").read_text("utf-8")
-
-
-def test_a_note_on_a_planned_grid_names_it(tmp_path: Path) -> None:
-    sides = SidePlan(names=("a", "b")), SidePlan(names=("c",))
-    plan = GridPlan("rate", *sides, (RoundPlan("rate", "label: one_of(no,yes+)"),))
-    study = Study.create(tmp_path / "study.db", grids=[plan])
-    study.grid().pair()
-    assert study.grid().desk.add_note(text=TALKED, pair=2).params["grid"] == "rate"
 
 
 def test_the_report_has_agreement_before_and_after_a_calibration_where_there_was_one(at: At, tmp_path: Path) -> None:

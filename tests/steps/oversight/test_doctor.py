@@ -234,22 +234,6 @@ def test_answers_that_two_people_exchanged_and_work_given_to_another_are_found(a
     assert {finding.split("`")[1] for finding in findings(path)["answers"]} == {"ana", "ben"}
 
 
-def test_a_decision_that_was_changed_is_named(at: At) -> None:
-    for what in (TURNED, "person_id = 1", "note = 'x'", "seen_judgement = 1", "flagged = 1"):
-        study = at("decided")
-        pair = study.grid().waiting_pairs()[0]
-        study.grid().decide(pair, 2, by="ada", note="why")
-        number, first = ask(study.place, "SELECT max(id), min(id) FROM adjudication")
-        assert number > first
-        change(study.place, f"UPDATE adjudication SET {what} WHERE id = {number}")
-        assert f"(row {number}, pair {pair}) does not fit" in findings(study.place)["decisions"][0], what
-    path = at("decided").place
-    change(path, f"UPDATE adjudication SET {TURNED} WHERE id = 3")
-    faults = findings(path)
-    assert faults["decisions"][0].startswith("decision 3 of rules and files (row 3, ")
-    assert faults["rules"][0].startswith("a rule would decide pair ")
-
-
 CHANGED = [  # besides what `test_planted` has on both databases
     ("UPDATE text SET body = body || ' ' WHERE id = 3", "texts", "text 3 was changed"),
     ("UPDATE grid SET column_name = 'reply'", "rounds", "grid 1 was changed"),

@@ -320,14 +320,6 @@ def test_the_selection_pairs_of_the_corpus_and_a_sample_are_told_as_they_were(st
         assert sentence in sections_of(study, log)[0].text
 
 
-def test_pairs_that_were_open_to_all_are_told_as_such(at: At) -> None:
-    study = at("paired")
-    study.grid().assign(Assign(open=True, overlap={2: 0.5}, seed=3))
-    (_, text), _software = study.methods().sections
-    assert "Pairs were given on request to whoever came, for 36 labels in all (seed 3): 12 pairs to 1 person" in text
-    assert unfounded(study) == []
-
-
 def test_systems_are_named_without_folders_of_a_machine_and_one_is_compared_with_none(study: Study) -> None:
     told_as = {
         "sbert:sentence-transformers/all-MiniLM-L6-v2": "sbert:sentence-transformers/all-MiniLM-L6-v2",
@@ -348,14 +340,6 @@ def test_systems_are_named_without_folders_of_a_machine_and_one_is_compared_with
     assert ", each of which ranked a pool" in two
     assert "paired randomisation tests [@smucker2007], both with 200 resamples" in two
     assert "`MRR` [@voorhees1999]" in two
-
-
-def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
-    sentence = "Answers that were not definite were left out."
-    assert sentence not in study.methods().sections[0].text
-    note_agreement(study.grid(), Agree(indefinite="drop"))
-    assert sentence in study.methods().sections[0].text
-    assert unfounded(study) == []
 
 
 def test_each_way_to_a_final_label_is_counted_with_its_policy(study: Study) -> None:

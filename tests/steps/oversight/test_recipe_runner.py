@@ -31,7 +31,7 @@ from fcpair.records import Role, RunRecord, Tier
 from fcpair.study import Grid, Study
 from steps.oversight.recipes import small_recipe
 from steps.plans import ALL_ANSWER, RATE, RATED, WRITE, WRITTEN, study_of, with_round
-from steps.small import STAGES, At, check, labels_of, open_work, record, set_candidates, standing, with_grid, write_csv
+from steps.small import STAGES, At, check, labels_of, open_work, record, set_candidates, with_grid
 
 FAR = 50  # more steps than any walk has
 DISCARD = Adjudicate("majority", "discard")
@@ -127,13 +127,6 @@ def test_figures_are_noted_anew_that_no_longer_rest_on_all_answers_and_decisions
     assert walked(study, study.recipe()) == []
     grid.decide(int(grid.tier("gold")["pair"].iloc[0]), None, by="ada")
     assert walked(study, study.recipe()) == ["partition"]
-
-
-def test_a_decision_by_hand_before_does_not_stand_for_the_policy(at: At, recipe: Recipe) -> None:
-    study, grid = with_grid(at("labelled"))
-    grid.decide(grid.waiting_pairs()[0], 2, by="ada")
-    assert walked(study, recipe) == ["adjudicate", "validate"]
-    assert len(standing(study)) == 24
 
 
 TITLE = Setup(title="Planned")
@@ -468,20 +461,6 @@ def test_a_planned_grid_says_both_too(tmp_path: Path) -> None:
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate())
     assert at_hand(study) == [waiting, "open verdicts in grid `review`"]
-
-
-def test_a_second_look_in_a_planned_grid_is_said(tmp_path: Path) -> None:
-    study = study_of(tmp_path, replace(REVIEWED, validate=None), rater=4)
-    grid = reviewed(study)
-    first, *others = grid.waiting_pairs()
-    for cell in (first, *others):
-        grid.decide(cell, 1, by="ada")
-    assert "decided before" not in study.status()["next"]
-    given = grid.answers().to_dict("records")
-    yes = next(row for row in given if row["cell"] == first and row["fit"] == "yes")
-    changed = [{"cell": first, "by": yes["by"], "fit": "no"}]
-    grid.import_answers(write_csv(tmp_path / "changed.csv", changed), supersede=True)
-    assert at_hand(study) == ["cells of grid `review` decided before their answers changed"]
 
 
 def test_of_two_rounds_both_are_said_unless_one_rests_on_the_other(tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Role
 from fcpair.steps.base import departures
 from fcpair.steps.people import terms
-from fcpair.steps.release import partition
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
 from steps.small import VALIDATORS, At, assert_refused, check, dump, label_of, open_work, record, with_grid
@@ -118,12 +117,6 @@ def test_only_what_comes_of_a_stage_may_not_differ(at: At, recipe: Recipe) -> No
     assert rows(lines) == [["retrieve", "backend", "onnx", "torch"]]
 
 
-def test_what_was_set_by_hand_counts_alike(at: At, recipe: Recipe) -> None:
-    study = at("imported")
-    study.grid().select(Select(hs=2, seed=1))
-    assert rows(refused(study, replace(recipe, select=Select(hs=3, seed=1)))) == [["select", "hs", "3", "2"]]
-
-
 def test_a_corpus_is_known_by_its_content_or_its_name(at: At, recipe: Recipe, tmp_path: Path) -> None:
     study, path = at("dealt"), tmp_path / "corpus.csv"
     named = replace(recipe, assign=Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1))
@@ -165,14 +158,6 @@ def test_a_policy_of_the_recipe_is_not_passed_over_in_silence(at: At, recipe: Re
     assert message in refused(study, other)
     study.grid().adjudicate(DISCARD)
     assert next(study.walk(replace(other, validate=Validate(validators=2)))).stage == "validate"
-
-
-def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
-    study, grid = with_grid(at("checked"))
-    grid.adjudicate(DISCARD)
-    partition.note_partition(grid, Partition("majority"))
-    assert [run.stage for run in study.walk(Recipe())] == ["agreement"]
-    assert grid.effective_options(Partition) == Partition("majority")
 
 
 LOOSER: list[tuple[dict[str, Any], list[str]]] = [
@@ -296,14 +281,6 @@ def test_what_it_says_of_stages_to_come_holds_from_the_first_walk_on(at: At, ful
     grid = walked(at("dealt"), replace(full, retrieve=Retrieve(k=3))).grid()
     listed = Retrieve(cn_list=Path("cn.csv"))  # beside which `k` is idle
     assert grid.recipe_options(Retrieve, cn_list="cn.csv") == listed
-
-
-def test_a_limit_of_a_recipe_holds_before_the_walk_gets_there(at: At, full: Recipe) -> None:
-    study = at("paired")
-    next(study.walk(replace(full, simulate=None, assign=replace(full.assign or Assign(), annotators=3))))
-    assert not study.grid().desk.has_saved_options(Annotate)
-    with pytest.raises(RecipeError, match="daily_limit"):
-        list(study.walk(replace(full, annotate=Annotate())))
 
 
 def test_another_recipe_is_a_new_version_but_what_its_walk_does_is_none(at: At, full: Recipe, tmp_path: Path) -> None:

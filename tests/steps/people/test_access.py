@@ -17,7 +17,7 @@ from servers import execute
 
 from fcpair.cli import main
 from fcpair.errors import ConflictError, InputError, StudyError, TooManyError
-from fcpair.params import Annotate, Setup
+from fcpair.params import Setup
 from fcpair.records import Role
 from fcpair.steps.people import access as attempts_module
 from fcpair.steps.people.access import MAX_FAILURES, MAX_FAILURES_IN_ALL, WINDOW_S, LoginThrottle
@@ -90,14 +90,6 @@ def test_who_consents_again_keeps_what_they_said_and_when(at: At) -> None:
     assert visitor is not None
     assert visitor.consented
     assert visitor.blurred
-
-
-def test_limits_are_at_least_one_and_a_question_is_asked_once() -> None:
-    for name in ("pause_pairs", "pause_minutes", "daily_limit", "total_limit"):
-        with pytest.raises(InputError, match=name):
-            Annotate(**{name: 0})  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="question `Age`"):
-        Annotate(demographics=("Age: 18-29 | 30 or more", "Age"))
 
 
 @pytest.mark.server
@@ -227,13 +219,6 @@ def test_so_many_are_counted_and_then_the_place_has_to_wait_and_nothing_more_is_
     assert not is_refused(attempts, ELSEWHERE)
     clock.after_s = WINDOW_S + 0.5
     assert not is_refused(attempts)
-
-
-def test_the_window_slides(attempts: LoginThrottle, clock: Clock) -> None:
-    for clock.after_s in range(MAX_FAILURES):
-        attempts.count_failure(HERE)
-    clock.after_s = WINDOW_S
-    assert [is_refused(attempts) for _ in range(2)] == [False, True]
 
 
 def test_strangers_with_many_addresses_fill_no_disk(

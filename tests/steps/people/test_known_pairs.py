@@ -236,16 +236,6 @@ def test_tiers_and_agreement_are_the_same_with_and_without_known_pairs(
     assert outcomes[0] == outcomes[1]
 
 
-@pytest.mark.server
-def test_simulated_people_answer_known_pairs_as_well_as_they_see_what_is_true(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path, *Known)
-    study.grid().simulate(Simulate(seed=3, accuracy=1.0, not_sure=0.0, skips=0.0))
-    rows = study.grid().desk.known_scores()
-    assert {(one["name"], one["use"]) for one in rows} == {(name, str(use)) for name in ANNOTATORS for use in Known}
-    assert all(one["right"] == one["answered"] == one["assigned"] for one in rows)
-    assert {one["standing"] for one in rows} == {"passed", ""}
-
-
 def test_whoever_joins_late_qualifies_too(at: At, tmp_path: Path) -> None:
     study = dealt(at("paired"), tmp_path, *Known, pairs=3)
     study.add_people(["dora"], Role.ANNOTATOR)

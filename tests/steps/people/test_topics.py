@@ -280,17 +280,6 @@ def test_what_comes_back_is_what_was_taken_in_its_place_whatever_others_did(at: 
 
 
 @pytest.mark.server
-def test_only_what_the_opt_out_took_comes_back(at: At) -> None:
-    """What the lead gave to others before is theirs."""
-    study = about_tea(at("dealt"))
-    desk, ana = at_desk(study, "ana")
-    study.hand_over("ana")
-    leave_out(study, "ana", "tea")
-    leave_out(study, "ana")
-    assert desk.tasks(ana, 50) == []
-
-
-@pytest.mark.server
 @pytest.mark.parametrize("again", [False, True])
 def test_nothing_comes_back_of_a_round_of_a_calibration_that_is_closed(at: At, again: bool) -> None:
     study = about_tea(at("paired"))

@@ -20,7 +20,7 @@ from fcpair.steps.oversight.study_recipe import save_recipe
 from fcpair.steps.release.evaluate import score_each_hs
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from steps.small import CNS, At, assert_refused, check, dump, open_work, with_grid, write_csv
+from steps.small import CNS, At, assert_refused, dump, with_grid, write_csv
 
 TWO, THREE = ("tfidf", "random"), ("tfidf", "random", "bm25")
 
@@ -139,30 +139,6 @@ def test_a_system_that_fails_leaves_the_study_and_the_folders_as_they_were(at: A
     assert [list((tmp_path / name).iterdir()) for name in ("runs", "figures")] == [[], []]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["figures/NDCG@3.svg", "runs/tfidf.trec"])
-def test_a_file_that_cannot_be_written_leaves_the_study_and_the_folders_as_they_were(
-    at: At, tmp_path: Path, name: str
-) -> None:
-    (tmp_path / name).mkdir(parents=True)
-    study = at("checked")
-    runs, figures = tmp_path / "runs", tmp_path / "figures"
-    call = partial(study.grid().evaluate, options(pool="all"), runs=runs, figures=figures)
-    assert_refused(study, call, InputError, "is a folder; name a file")
-    left = [str(path.relative_to(tmp_path)) for part in ("runs", "figures") for path in (tmp_path / part).iterdir()]
-    assert left == [name]
-
-
-def test_a_run_over_all_tiers_can_be_evaluated_on_one_that_has_fewer_hs(at: At, tmp_path: Path) -> None:
-    study, grid = with_grid(at("checking"))
-    of_the_first_hs = range(1, 7)
-    todo = open_work(study, checks=True)
-    check(study, tmp_path, [(who, pair, "disagree" if pair in of_the_first_hs else "agree") for who, pair in todo])
-    grid.evaluate(options(systems=("bm25",), pool="all", tiers=("bronze", "silver")), runs=tmp_path)
-    outcome = grid.evaluate(options(systems=(f"run:{tmp_path / 'bm25.trec'}",), pool="all", tiers=("silver",)))
-    assert outcome.tiers[0].hs == 3
-
-
 def test_runs_have_files_of_their_own_and_score_as_their_systems_do(at: At, tmp_path: Path) -> None:
     study, grid = with_grid(at("checked"))
     functions = {"shortest": lambda _, pool: sorted(pool, key=len)}
@@ -202,23 +178,6 @@ def test_a_recipe_names_files_beside_itself(tmp_path: Path, monkeypatch: pytest.
     assert read is not None
     assert read.systems == (f"run:{tmp_path / 'mine.trec'}(ids=corpus)",)
     assert read.pool == str(tmp_path / "p.csv")
-
-
-def test_a_recipe_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
-    for line, message in (
-        ('systems = "tfidf"', "systems is 'tfidf'; expected a list"),
-        ('systems = ["tfidff"]', "did you mean `tfidf`"),
-        ("cutoff = 3", r"\[evaluate\]: `systems` is missing; name at least one"),
-        (
-            'systems = ["tfidf"]\npool = "$NO_SUCH_VARIABLE/p.csv"',
-            r"^[^\[]*\[evaluate\] pool is .* is not set; write \$\$ for a \$$",
-        ),
-        ('system = ["tfidf"]', "unknown key `system`; did you mean `systems`"),
-        ('systems = ["tfidf(fit=$NO_SUCH_VARIABLE/t.csv)"]', "environment variable is not set"),
-    ):
-        (tmp_path / "r.toml").write_text(f"[evaluate]\n{line}\n", "utf-8")
-        with pytest.raises(InputError, match=message):
-            load_recipe(tmp_path / "r.toml")
 
 
 def scores_of(study: Study, systems: tuple[str, ...]) -> npt.NDArray[np.float64]:

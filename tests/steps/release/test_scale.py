@@ -37,7 +37,6 @@ from steps.small import (
     write_csv,
 )
 
-POINTS = "scale(0,100,1,positive=60)"
 NAMES = ("useless", "weak", "fair", "good", "excellent")
 FIVE = OneOf(tuple(Choice(code, name, positive=code >= 4) for code, name in enumerate(NAMES, 1)))
 
@@ -157,21 +156,6 @@ def test_tiers_tables_and_grades_rest_on_the_numbers(tmp_path: Path) -> None:
     assert "labelled `4 or more`" in (tmp_path / "hf" / "README.md").read_text("utf-8")
     study.report(tmp_path / "report.html")
     assert "4.5" in (tmp_path / "report.html").read_text("utf-8")
-
-
-@pytest.mark.parametrize("scheme", [HALVES, POINTS])
-def test_simulated_people_answer_decide_and_check_by_numbers(tmp_path: Path, scheme: str) -> None:
-    study, grid = with_grid(dealt(tmp_path, scheme))
-    habits = Simulate(accuracy=0.7, leaning=0.1, leaning_to="4", seed=3)
-    grid.simulate(habits)
-    grid.adjudicate(Adjudicate("median", "discard"))
-    study.add_people(["vera"], Role.VALIDATOR)
-    grid.assign_validation(Validate())
-    grid.simulate(habits)
-    figures = {figure.name: figure for figure in grid.agreement().pooled}
-    assert figures["Krippendorff's alpha, interval"].value is not None
-    assert len(grid.tiers().table().pairs) == 24
-    assert Study.doctor(study.place).is_sound
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from fcpair.params import Export, Partition
 from fcpair.records import Tier
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from steps.small import At, assert_refused, labels_of
+from steps.small import At, assert_refused
 
 TIERS = {"strict": {"labels": 2, "agreement": "unanimous", "within": "gold"}, "draft": {"verdict": "none"}}
 RULES = Partition(own_tiers=TIERS)
@@ -150,18 +150,6 @@ def test_every_kind_of_file_has_the_same_rows_and_its_hash_in_the_note(at: At, t
     assert list(rows.columns) == list(in_csv.columns)
     spelt_in_csv = {"true": "True", "false": "False"}  # as pandas spells them
     assert rows.replace(spelt_in_csv).to_numpy().tolist() == in_csv.to_numpy().tolist()
-
-
-def test_a_release_holds_texts_labels_verdicts_and_metadata(at: At) -> None:
-    study = at("checked")
-    rows = study.grid().tier(Tier.GOLD).set_index("pair")
-    labels = labels_of(study)
-    assert list(rows.columns[:8]) == ["hs_id", "cn_id", "hs", "cn", "label", "verdict", "tier", "n_labels"]
-    for pair in rows.index:
-        for who in ("ana", "ben", "cleo"):
-            assert rows.loc[pair, f"label.{who}"] == labels.get((pair, who), "")
-    assert set(rows["verdict"]) == {"valid"}
-    assert {"hs.hs_topic", "cn.cn_type"} <= set(rows.columns)
 
 
 def test_what_cannot_be_written_leaves_no_note_and_the_older_file(at: At, tmp_path: Path) -> None:

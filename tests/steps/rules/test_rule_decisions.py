@@ -21,7 +21,7 @@ from fcpair.errors import ConflictError, InputError
 from fcpair.grid import Monitor
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule, Verdict
-from fcpair.stages.adjudication.adjudicate import combine_verdicts, labels_changed
+from fcpair.stages.adjudication.adjudicate import combine_verdicts
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.rule_decisions import waiting_cell_ids as waiting_pairs
 from fcpair.store import Tx, adjudications
@@ -263,13 +263,6 @@ def test_what_counts_is_whether_the_labels_are_others(at: At, tmp_path: Path) ->
     row = {"pair": n, "annotator": "cleo", "label": "0", "time": "2020-01-01T00:00:00+00:00"}
     grid.import_labels(write_csv(tmp_path / "early.csv", [row]))
     assert grid.second_looks() == [*(pair for pair, (_, doubtful) in enumerate(CHANGED, 1) if doubtful), n]
-
-
-def test_the_labels_of_a_decision_by_hand() -> None:
-    assert not labels_changed([(1, 7, 2), (2, 8, 0)], newest_seen=2)
-    assert labels_changed([(1, 7, 2), (2, 8, 0), (3, 7, 0)], newest_seen=2)
-    assert not labels_changed([(1, 7, 2), (2, 8, 0), (3, 7, 0), (4, 7, 2)], newest_seen=2)
-    assert not labels_changed([(1, 7, 2), (2, 7, None)], newest_seen=1)
 
 
 def test_a_file_confirms_what_waits_for_a_second_look_only_when_asked(at: At, tmp_path: Path) -> None:
