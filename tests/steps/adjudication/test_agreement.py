@@ -158,6 +158,10 @@ def test_a_form_of_several_questions_needs_the_name_of_its_round(grid: Grid) -> 
         grid.agreement(round="nowhere")
     with pytest.raises(StageError, match="round `later` has no answers yet"):
         grid.agreement(round="later")
+    with pytest.raises(InputError, match=r"round `answer` asks .*; a label model is for one closed question"):
+        grid.aggregate(round="answer")
+    with pytest.raises(StageError, match="round `later` has no answers yet"):
+        grid.aggregate(round="later")
 
 
 def test_the_round_that_counts_is_one_block_of_the_same_figures(at: At) -> None:

@@ -95,6 +95,19 @@ def test_flagged_has_one_s_own_flagged_decisions_and_those_that_wait_again(study
     assert walk(study, "jack", CaseQueue.FLAGGED) == [first]
 
 
+def test_time_left_is_by_one_s_own_pace_once_that_is_known(study: Study) -> None:
+    docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
+    pairs = study.grid().waiting_pairs()
+    for pair in pairs[:5]:
+        decide(study, judy, pair)
+    assert docket.left_s(judy, 2) is None
+    decide(study, judy, pairs[5])
+    left = docket.left_s(judy, 10)
+    assert left is not None
+    assert left == pytest.approx(5 * (docket.left_s(judy, 2) or 0))
+    assert docket.left_s(judy, 0) == 0
+
+
 def test_second_looks_have_what_was_decided_before_its_labels_changed(study: Study, tmp_path: Path) -> None:
     rows, pairs = study.grid().labels(), study.grid().waiting_pairs()
     pair = next(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,12 @@ import pandas as pd
 import pytest
 from servers import Places
 
-from fcpair.errors import InputError, StageError
+from fcpair.arrays import Vectors
+from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.files.tables.tabular import write_table
-from fcpair.models import answering_models
+from fcpair.models import answering_models, encode
+from fcpair.models.encode import Progress
+from fcpair.models.model_files import Model
 from fcpair.models.service import Prompt
 from fcpair.params import Setup, Simulate
 from fcpair.plans import RoundPlan
@@ -22,6 +26,7 @@ from fcpair.stages.assignment.plan import check_plans
 from fcpair.store.answers import examples as store
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study
+from steps.online import at_desk, give
 from steps.shown import CATS, CYCLING, GREEN_TEA, ROWS, TEA, WRITE, WRITTEN, asking, study_of
 
 pytestmark = pytest.mark.torch
@@ -149,6 +154,30 @@ def test_where_there_are_no_examples_yet_it_is_said_why(tmp_path: Path) -> None:
         grid.review_examples("propose", tmp_path / "sheet.csv")
     with pytest.raises(StageError, match="no examples yet; run `fcpair examples find --grid replies --round propose`"):
         grid.generate("propose")
+
+
+def test_examples_are_found_whatever_changes_elsewhere_meanwhile_but_not_where_texts_change(
+    grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really, (desk, wren) = encode.encode, at_desk(study_with(grid), "wren")
+    first = next(task for task in desk.answers(wren, n=50) if task.column and task.column.body == "facts")
+    study_with(grid).add_people(["lea"], Role.LEAD)
+    meanwhile: list[Callable[[], object]] = [
+        lambda: give(desk, wren, "Let us say it otherwise.", first.assignment_id),
+        lambda: study_with(grid).edit_guidelines("Be kind.", by="lea"),
+    ]
+
+    def encode_meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
+        meanwhile[0]()
+        return really(texts, model, progress)
+
+    monkeypatch.setattr(encode, "encode", encode_meanwhile)
+    with pytest.raises(ConflictError, match="the study changed while"):
+        grid.find_examples("propose")
+    assert grid.examples("propose").empty
+    del meanwhile[0]
+    grid.find_examples("propose")
+    assert not grid.examples("propose").empty
 
 
 @pytest.mark.server

@@ -471,6 +471,19 @@ def test_answers_of_somebody_who_left_stand_but_not_of_who_was_dismissed(at: At)
     assert not any(person == "ana" for _, person in labels_of(study))
 
 
+def test_where_nothing_is_open_for_a_tool_it_is_said_why(at: At, tmp_path: Path) -> None:
+    def refuses_project(study: Study, match: str) -> None:
+        assert_refused(study, lambda: study.grid().write_project(tmp_path / "project", "potato"), StageError, match)
+
+    refuses_project(at("paired"), "nothing is open in round `label`, which has not been assigned yet; `fcpair")
+    study = at("dealt")
+    study.grid().import_export(POTATO, "potato")
+    refuses_project(study, r"nothing is open in round `label`: all of it is answered \(42\)$")
+    for name in ANNOTATORS:
+        study.dismiss(name)
+    refuses_project(study, "in round `label`, but 42 answers are vacant; `fcpair people add NAME")
+
+
 def test_a_user_is_the_same_however_programs_write_them(at: At, tmp_path: Path) -> None:
     def bring_with_people(user: str, table: str) -> int:
         export, people = tmp_path / "export.jsonl", tmp_path / "people.csv"

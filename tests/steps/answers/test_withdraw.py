@@ -117,6 +117,8 @@ def test_verdicts_are_withdrawn_alike_and_as_verdicts_alone(at: At, tmp_path: Pa
     assert (grid.tiers().table().pairs["verdict"] == -1).all()
     check(study, tmp_path, [(who, pair, verdict_of(pair)) for who, pair in work])
     assert (grid.tiers().table().pairs["verdict"] >= 0).sum() == 19
+    again = check(study, tmp_path, [(who, pair, verdict_of(pair)) for who, pair in work])
+    assert_refused(study, lambda: grid.withdraw(again.id), StageError, "brought no new answers")
 
 
 @pytest.mark.server
