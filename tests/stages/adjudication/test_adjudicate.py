@@ -75,32 +75,6 @@ def test_votes_are_the_labels_equal_to_a_code(labels: Labels, code: int) -> None
     assert votes.tolist() == [labels[pair].count(code) for pair in sorted(labels)]
 
 
-WAITS = (False, -1, None)
-FIVE: Any = parse_question("one_of(grade_1=1,grade_2=2,grade_3=3,grade_4=4+,grade_5=5+)")
-
-
-@pytest.mark.parametrize(
-    ("codes", "manual", "majority"),
-    [
-        ([2], (True, 2, "unanimous"), (True, 2, "unanimous")),
-        ([0, 0, 0], (True, 0, "unanimous"), (True, 0, "unanimous")),
-        ([2, 1], (True, 2, "unanimous"), (True, 2, "unanimous")),
-        ([1, 1, 0], (True, 0, "unanimous"), (True, 0, "unanimous")),
-        ([2, 2, 0], WAITS, (True, 2, "majority")),
-        ([0, 2, 0], WAITS, (True, 0, "majority")),
-        *((codes, WAITS, WAITS) for codes in ([2, 0], [2, 0, 1], [1], [1, 1, 1])),
-    ],
-)
-def test_decisions_by_hand(codes: list[int], manual: Made, majority: Made) -> None:
-    """What waits by a majority is discarded by one, and by a median, that is to do so; by hand never."""
-    assert (decided(codes, "manual"), decided(codes, "majority")) == (manual, majority)
-    assert decided(codes, "manual", "discard") == manual
-    if majority == WAITS:
-        assert decided(codes, "majority", "discard") == (True, -1, "no_majority")
-        assert decided(codes, "median", "discard") == (True, -1, "no_median")
-    assert decided([], "majority", "discard") == WAITS
-
-
 @pytest.mark.parametrize("policy", get_args(Policy))
 @pytest.mark.parametrize("ties", get_args(Ties))
 @pytest.mark.parametrize("scheme", [APPROPRIATENESS, FOUR])

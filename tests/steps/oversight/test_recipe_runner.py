@@ -28,9 +28,9 @@ from fcpair.params import (
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Role, RunRecord, Tier
-from fcpair.study import Grid, Study
+from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
-from steps.plans import ALL_ANSWER, RATE, RATED, WRITE, WRITTEN, study_of, with_round
+from steps.plans import RATE, RATED, WRITE, WRITTEN, study_of, with_round
 from steps.small import STAGES, At, check, labels_of, open_work, record, set_candidates, with_grid
 
 FAR = 50  # more steps than any walk has
@@ -439,28 +439,6 @@ def test_a_second_look_does_not_hide_open_verdicts(at: At, tmp_path: Path) -> No
     record(study, tmp_path, changed, supersede=True)
     assert at_hand(study)[0] == "pairs decided before their labels changed"
     assert at_hand(study)[-1] == "open verdicts"
-
-
-def reviewed(study: Study) -> Grid:
-    """The grid `review` once raters who err have answered it all, and a person is to decide."""
-    grid = study.grid("review")
-    grid.pair()
-    grid.assign_round()
-    assert at_hand(study) == ["open answers in round `review` of grid `review`"]
-    grid.simulate(replace(ALL_ANSWER, accuracy=0.6))
-    grid.adjudicate(Adjudicate("manual"))
-    assert 0 < len(grid.waiting_pairs()) < 12
-    return grid
-
-
-def test_a_planned_grid_says_both_too(tmp_path: Path) -> None:
-    study = study_of(tmp_path, REVIEWED, rater=4)
-    grid = reviewed(study)
-    waiting = "cells of grid `review` that wait for a decision"
-    assert at_hand(study) == [waiting, "run `fcpair validate assign --grid review`"]
-    study.add_people(["vera"], Role.VALIDATOR)
-    grid.assign_validation(Validate())
-    assert at_hand(study) == [waiting, "open verdicts in grid `review`"]
 
 
 def test_of_two_rounds_both_are_said_unless_one_rests_on_the_other(tmp_path: Path) -> None:

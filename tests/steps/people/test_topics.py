@@ -210,30 +210,12 @@ def conan(data: Path, tmp_path: Path) -> Study:
     return study
 
 
-@pytest.mark.slow
-def test_conan_s_combined_subtypes_leak_no_pair(conan: Study, data: Path) -> None:
-    with (data / "conan" / "CONAN.csv").open(encoding="utf-8") as file:
-        subtypes = {row["hateSpeech"].strip(): row["hsSubType"] for row in csv.DictReader(file)}
-    about = {hs for hs, value in subtypes.items() if "terrorism" in value}
-    plain = {hs for hs, value in subtypes.items() if value == "terrorism"}
-    a1 = admit(conan, "a1").id
-    dealt = [hs.strip() for hs in hs_open(conan, "a1")]
-    combined = [hs for hs in dealt if hs in about - plain]
-    assert len(combined) > 0
-    run = conan.access.opt_out(a1, "hsSubType", ["terrorism"])
-    assert run.counts["withdrawn"] == sum(hs in about for hs in dealt)
-    assert not {hs.strip() for hs in read_by(conan, "a1")} & about
-
-
 TEA = SELECTED[::2]
 
 
 def about_tea(study: Study) -> Study:
     """Half of the HS are about tea, the others about rain."""
-    with study._store.write() as tx:
-        for hs in SELECTED:
-            tx.execute(update(text).where(text.c.body == hs).values(meta={TOPIC: "tea" if hs in TEA else "rain"}))
-    return study
+    return describe(study, {hs: "tea" if hs in TEA else "rain" for hs in SELECTED})
 
 
 def leave_out(study: Study, name: str, *topics: str) -> None:
@@ -311,8 +293,7 @@ def test_nothing_comes_back_of_a_qualification_that_is_over(at: At, tmp_path: Pa
     desk, ana = at_desk(study, "ana")
     first, second = (task.row for task in desk.tasks(ana, 50))
     assert first != second
-    with study._store.write() as tx:
-        tx.execute(update(text).where(text.c.body == first.body).values(meta={TOPIC: "tea"}))
+    describe(study, {first.body: "tea"})
     leave_out(study, "ana", "tea")
     for task in desk.tasks(ana, 50):
         give(desk, ana, right_answer(task.cell_id), task.assignment_id)
