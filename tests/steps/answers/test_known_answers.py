@@ -373,6 +373,12 @@ def test_those_who_label_practise_until_the_known_items_are_none(study: Study) -
     assert study.practice_round(Role.ANNOTATOR) is None
 
 
+def test_a_study_that_asks_for_no_labels_has_nothing_to_practise(tmp_path: Path) -> None:
+    plan = GridPlan("write", *[SidePlan(names=("a",))] * 2, (RoundPlan("write", "text: text()", role="writer"),))
+    with pytest.raises(StageError, match="no question to practise"):
+        Study.create(tmp_path / "study.db", grids=[plan]).save_practice(items=[ITEM])
+
+
 def stages_run(study: Study, practice: Practice | None) -> list[str]:
     """The stages of a recipe that are run for its known pairs."""
     with study._store.read() as tx:

@@ -22,7 +22,7 @@ from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.leases import MAX_HELD
 from fcpair.study import Study
 from fcpair.work_records import Submission, Task
-from steps.online import admit, at_desk, column_of, give
+from steps.online import admit, at_desk, column_of, give, stored_id
 from steps.people.test_topics import TERROR, TOPIC, mixed
 from steps.small import ANNOTATORS, SELECTED, At, assert_refused, dump, labels_of, open_work, record
 
@@ -140,6 +140,20 @@ def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at
         give(desk, ben, YES, bens[task.cell_id])
     assert Counter(pair for pair, _ in labels_of(study)) == Counter(range(1, 25))
     assert is_sound(study)
+
+
+def test_whoever_answers_holds_the_others_for_longer(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    first, *others = desk.tasks(ana, 4)
+    let_lapse(study)
+    give(desk, ana, YES, first.assignment_id)
+    desk.tasks(at_desk(study, "ben")[1], MAX_HELD)  # takes back what has lapsed
+    assert {task.assignment_id for task in desk.tasks(ana, 4)} >= {task.assignment_id for task in others}
+    assert is_sound(study)
+    held = "SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = ?"
+    insert = f"INSERT INTO slot (id, cell_id, round_id, position, replaces) {held}"
+    execute(study.place, insert, stored_id(study, first))  # free, though somebody has it
+    assert not is_sound(study)
 
 
 @pytest.mark.server
