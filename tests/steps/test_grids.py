@@ -399,3 +399,12 @@ def test_a_side_has_what_was_written_in_each_grid_and_says_by_whom(of_both: Stud
     assert table["row"].tolist() == [f"{row} {how}" for how in ("Is it?", "I do not think so.") for row in BOTH]
     assert table["source"].tolist() == ["people", "people", "plain", "plain"]
     assert table["answered"].tolist() == [*BOTH, *BOTH]
+
+
+def test_only_cells_that_were_answered_are_edited(tmp_path: Path) -> None:
+    grid = study_of(tmp_path, replace(WRITTEN, rounds=(*WRITTEN.rounds, EDIT)), writer=3, annotator=1).grid("write")
+    grid.pair()
+    grid.assign_round("write")
+    grid.simulate(replace(ALL_ANSWER, skips=1.0))
+    with pytest.raises(StageError, match="no cell has a text to edit in round `write`, so there is none for `edit`"):
+        grid.assign_round("edit")

@@ -329,3 +329,11 @@ def test_who_was_forgotten_is_in_no_group_and_a_group_of_fewer_than_five_has_no_
     for compare in (("Height",), ("Age", "Age")):
         with pytest.raises(InputError):
             Annotate(demographics=("Gender: woman | man", "Age"), compare=compare)
+
+
+def test_a_round_with_another_question_is_no_survey(tmp_path: Path) -> None:
+    ask = RoundPlan("rate", "rating: scale(1,5,1)", "rater", people=1)
+    plan = GridPlan("rate", SidePlan(names=("a",)), SidePlan(names=("b",)), (ask,))
+    study = Study.create(tmp_path / "r.db", grids=[plan])
+    with pytest.raises(StageError, match="is not a survey"):
+        study.grid().survey_answers()

@@ -435,3 +435,9 @@ def test_without_bars_shares_are_within_one(n_slots: int, n_people: int, seed: i
     person = share_out(np.zeros((n_slots, n_people), np.bool_), np.zeros(n_people, np.int64), seed)
     assert np.ptp(new_work(person, n_people)) <= 1
     assert (person >= 0).all()
+
+
+def test_the_seed_decides_who_gets_which_slot() -> None:
+    barred = np.random.default_rng(0).random((60, 4)) < 0.3
+    slots, again, other = (share_out(barred, np.zeros(4, np.int64), seed).tolist() for seed in (1, 1, 2))
+    assert slots == again != other

@@ -12,7 +12,7 @@ import pytest
 from servers import Places
 
 from fcpair.arrays import Vectors
-from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.files.tables.tabular import write_table
 from fcpair.models import answering_models, encode
 from fcpair.models.encode import Progress
@@ -27,7 +27,7 @@ from fcpair.store.answers import examples as store
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study
 from steps.online import at_desk, give
-from steps.shown import CATS, CYCLING, GREEN_TEA, ROWS, TEA, WRITE, WRITTEN, asking, study_of
+from steps.shown import ASK, CATS, CYCLING, GREEN_TEA, PROMPT, ROWS, TEA, WRITE, WRITTEN, asking, study_of
 
 pytestmark = pytest.mark.torch
 
@@ -248,6 +248,10 @@ def test_without_review_all_but_the_refused_ones_are_shown(tmp_path: Path, asked
     grid.find_examples("propose")
     first = grid.desk.row_to_review("propose")
     assert first is not None
+    with pytest.raises(UnknownIdError, match="no row 3 with examples"):
+        grid.desk.row_to_review("propose", 3)
+    with pytest.raises(UnknownIdError, match="round `propose` has no such example"):
+        grid.desk.review_example("propose", 999, used=True, by=1)
     grid.desk.review_example("propose", first.examples[0].id, used=False, by=1)
     assert grid.generate("propose").counts["answers"] == 2
     assert first.examples[0].cn not in asked[0]
@@ -310,3 +314,6 @@ def test_a_plan_of_examples_that_cannot_be_is_refused(changed: dict[str, object]
     judge = replace(WRITE, name="judge", rounds=(RoundPlan("judge", "label: one_of(no,yes+)"),))
     with pytest.raises(InputError, match=said):
         check_plans([WRITE, judge, asking(**changed)], {})
+    plain = RoundPlan("propose", "text: text()", models=ASK.models, prompt=PROMPT)
+    with pytest.raises(InputError, match=r"has a placeholder `\{examples\}`, but nothing fills it"):
+        check_plans([WRITE, replace(asking(), rounds=(plain,))], {})

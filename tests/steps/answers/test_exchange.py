@@ -495,3 +495,20 @@ def test_a_user_is_the_same_however_programs_write_them(at: At, tmp_path: Path) 
     assert bring_with_people("2", "2.0") == 42
     with pytest.raises(InputError, match="user `ANA` is not in the table of people; did you mean `ana`"):
         bring_with_people("ANA", "ana")
+
+
+ZIPPED = (RECORDED / "doccano" / "ana.zip").read_bytes()
+
+
+def test_a_broken_zip_file_is_refused(at: At, tmp_path: Path) -> None:
+    study, path = at("dealt"), tmp_path / "ana.zip"
+    refuses(study, "doccano", path, ZIPPED[:-200], r"is it cut off\?")
+    changed = ZIPPED[:100] + bytes([ZIPPED[100] ^ 0xFF]) + ZIPPED[101:]
+    refuses(study, "doccano", path, changed, "not a whole zip file")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("ana.jsonl", "")
+    refuses(study, "doccano", path, path.read_bytes(), "its files are empty; either nobody")
+    with zipfile.ZipFile(path, "w"):
+        pass
+    match = "no export in it ends in .jsonl or .json; export in such a format"
+    refuses(study, "doccano", path, path.read_bytes(), match)

@@ -13,7 +13,7 @@ from fcpair.errors import ConflictError, InputError, RecipeError, StageError
 from fcpair.models import answering_models
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.recipe import load_recipe
+from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Origin, Role
 from fcpair.steps.answers import generate
 from fcpair.steps.answers.generate import MAX_TRIES
@@ -313,3 +313,25 @@ def test_each_model_answers_its_own_column_and_a_person_is_no_model(tmp_path: Pa
     study_with(grid).add_people(["plain"], Role.ANNOTATOR)
     with pytest.raises(InputError, match="`plain` is a person of this study"):
         grid.generate("propose")
+
+
+@pytest.mark.server
+def test_the_walk_stops_before_a_service_is_asked_and_goes_on_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def ask(prompt: object, *_: object) -> str:
+        asked.append(prompt)
+        return "Not at all, I think."
+
+    monkeypatch.setattr(answering_models, "query_and_cache", ask)
+    plan = GridPlan("replies", SidePlan(names=STATEMENTS), SidePlan(names=("plain",)), (SERVICE, CURATE))
+    recipe = Recipe(setup=Setup(title="t"), simulate=Simulate(skips=0), grids=(plan,))
+    study = Study.create(tmp_path / "study.db", recipe.setup, grids=recipe.grids)
+    assert [run.stage for run in study.walk(recipe)] == ["pair"]
+    assert study.status()["next"] == "run `fcpair generate --grid replies --round propose`"
+    assert asked == []
+    study.grid().generate("propose")
+    assert [run.stage for run in study.walk(recipe)] == ["assign", "simulate"]
+    assert len(asked) == len(STATEMENTS)

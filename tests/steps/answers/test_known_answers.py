@@ -396,3 +396,18 @@ def test_a_recipe_sets_the_known_pairs_and_sets_them_again_when_their_file_has_c
     write(file, "Tea is fine.,Indeed.,appropriate,It agrees.")
     assert stages_run(study, recipe.practice) == ["practice"]
     assert study.known_items() == [KnownItem("Tea is fine.", "Indeed.", "appropriate", "It agrees.")]
+
+
+def test_the_printed_recipe_holds_what_was_set_last(study: Study, tmp_path: Path) -> None:
+    file = write(tmp_path / "known.csv", "Tea is vile.,Try it.,not_sure,It says little.")
+    study.save_practice(file=file)
+    item = {**ITEM, "explanation": 'Two lines,\nand a "quote" for $5.'}
+    study.save_practice(items=[item])
+    (tmp_path / "printed.toml").write_text(study.recipe_text())
+    printed = load_recipe(tmp_path / "printed.toml")
+    assert printed.practice == study.recipe().practice == Practice(items=(item,))
+    assert as_toml(printed) == as_toml(study.recipe())
+    study.save_practice(file=file)
+    practice = study.recipe().practice
+    assert practice is not None
+    assert practice.file == file

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table, write_table
 from fcpair.params import Assign, Import, Pair, Select, Setup
@@ -390,3 +390,21 @@ def test_a_decision_on_labels_that_have_changed_is_refused(at: At, tmp_path: Pat
         assert_refused(study, call, InputError, f"back.csv:2: {message}")
     write_table(sheet[1:], back)
     assert grid.import_outcomes(back).counts["imported"] == len(sheet) - 1
+
+
+def test_a_sheet_of_conflicts_has_what_its_person_may_decide_now(at: At, tmp_path: Path) -> None:
+    """Neither pairs that somebody has still to label, nor those that the person has labelled."""
+    study, grid = with_grid(at("decided"))
+    labels, waiting = grid.labels(), set(grid.waiting_pairs())
+    taken = labels[labels["pair"] == min(waiting)].iloc[0]
+    record(study, tmp_path, [(taken["annotator"], taken["pair"], "skip")], supersede=True)
+    due = set(grid.waiting_pairs()) - {pair for _, pair in open_work(study)}
+    assert set(conflict_sheet(study, tmp_path / "eva.csv")["pair"].astype(int)) == due
+    study = at("decided")
+    study.change_role("ben", Role.ADJUDICATOR)
+    due = waiting - set(labels["pair"][labels["annotator"] == "ben"])
+    if due:
+        assert set(conflict_sheet(study, tmp_path / "ben.csv", "ben")["pair"].astype(int)) == due
+    else:
+        with pytest.raises(StageError, match="no pair that ben may decide is waiting"):
+            study.grid().write_conflicts(tmp_path / "ben.csv", by="ben")

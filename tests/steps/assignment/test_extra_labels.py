@@ -126,6 +126,7 @@ def test_what_cannot_be_is_refused(at: At) -> None:
         (Assign(annotators=5), "5 annotators were asked for"),
     ):
         assert_refused(study, partial(study.grid().assign, options, more=True), InputError, message)
+    assert_refused(study, lambda: study.grid().assign(pairs=[1]), InputError, "`pairs` are for more labels")
     dora = study.add_people(["dora"], Role.ANNOTATOR)[0]
     study.access.opt_out(dora.id, "hs_topic", ["People who l"])  # that is every HS
     assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing to assign")
@@ -229,3 +230,18 @@ def test_a_verdict_is_refused_and_no_more_shown_once_further_labels_are_asked_fo
     for answer in ("agree", "skip"):
         late = Submission(f"late-{answer}", task.assignment_id, answer, decision_id=task.decision_id)
         assert_refused(study, partial(desk.submit, vera, late), ConflictError, f"pair {task.cell_id} {NOT_DUE}")
+
+
+def test_a_verdict_that_was_lost_is_asked_for_again_only_when_all_labels_are_in(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    grid = study.grid()
+    pair = next(pair for pair in sorted(who_had(study)) if len(who_had(study)[pair] - {"vera", "walt"}) == 1)
+    (who,) = who_had(study)[pair] - {"vera", "walt"}
+    record(study, tmp_path, [(who, pair, "0" if pair % 2 else "2")], supersede=True)
+    grid.assign(Assign(overlap={3: 1.0}), more=True)
+    assert pair in labelling(study)
+    assert_refused(study, lambda: grid.assign_validation(Validate(), more=True), StageError, "1 pair waits until all")
+    record(study, tmp_path, [(one, at_, "0" if at_ % 2 else "2") for one, at_ in open_work(study) if at_ == pair])
+    assert pair not in checked(study)
+    grid.assign_validation(Validate(), more=True)
+    assert pair in checked(study)

@@ -402,3 +402,25 @@ def test_whatever_people_do_in_whatever_order_every_slot_is_kept(machine: type[V
             phases=[Phase.generate],
         ),
     )
+
+
+@pytest.mark.server
+def test_a_pair_waits_for_a_decision_until_all_its_labels_are_in(study: Study) -> None:
+    for name, answer in (("ana", YES), ("ben", "not_appropriate")):
+        answer_all_free(*at_desk(study, name), answer)
+    pair = next(pair for pair in range(1, 25) if n_slots(study, pair) == 3)
+    study.add_people(["dana"], Role.ADJUDICATOR)
+    with pytest.raises(ConflictError, match=f"pair {pair} is still being labelled"):
+        study.grid().decide(pair, 2, by="dana")
+    study.grid().desk.close_open_assignment()
+    study.grid().decide(pair, 2, by="dana")
+
+
+def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    tasks = desk.tasks(ana, MAX_HELD)
+    let_lapse(study)
+    done = answer_all_free(desk, ana)
+    assert len(done) == 24
+    assert {(task.cell_id, task.assignment_id) for task in tasks} <= set(done)
+    assert is_sound(study)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Assign, Plan
+from fcpair.params import Adjudicate, Assign, Plan
 from steps.calibrated import calibrated
 from steps.people.known import controls, qualification
 from steps.plans import WRITTEN, study_of
@@ -148,3 +148,12 @@ def test_a_plan_needs_texts_and_people_and_a_grid_that_is_not_planned(at: At, tm
         study_of(tmp_path, WRITTEN).grid("write").plan()
     with pytest.raises(InputError, match=r"not known yet how many texts and people .* give `hs`, `cn`, `annotators`"):
         at("empty").grid().plan()
+
+
+@pytest.mark.slow
+def test_what_people_decided_gets_no_more_labels_and_that_is_said(at: At) -> None:
+    grid = at("labelled").grid()
+    grid.adjudicate(Adjudicate())
+    for pair in grid.waiting_pairs()[:2]:
+        grid.decide(pair, 2, by="petra")
+    assert "2 pairs that somebody has decided get no further labels" in grid.plan().basis

@@ -12,6 +12,7 @@ import pytest
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Import, Retrieve, Select
+from fcpair.plans import RoundPlan
 from fcpair.recipe import load_recipe
 from fcpair.store.corpus import texts
 from fcpair.study import Study
@@ -180,3 +181,11 @@ def test_a_second_corpus_is_refused_unless_it_is_asked_and_the_recipe_says_that_
     assert note in text
     (tmp_path / "recipe.toml").write_text(text, "utf-8")
     assert load_recipe(tmp_path / "recipe.toml")
+
+
+def test_a_table_is_no_text(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"the file of a text is \['Be kind'\]; expected the name of a file"):
+        Study.create(tmp_path / "other.db", guidelines=["Be kind"])  # type: ignore[arg-type]
+    assert not (tmp_path / "other.db").exists()
+    with pytest.raises(InputError, match="the file of a text is"):
+        RoundPlan("write", "text(5,50)", prompt_file=["Write."])  # type: ignore[arg-type]

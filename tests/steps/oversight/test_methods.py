@@ -497,3 +497,19 @@ def test_an_interval_of_bias_is_told_and_people_who_answered_items_are_not(study
     text = sections_of(study, [*log, by_people])[0].text
     assert "KoBBQ [@jin2024]" in text
     assert "`ana`" not in text
+
+
+def test_pairs_that_were_open_to_all_are_told_as_such(at: At) -> None:
+    study = at("paired")
+    study.grid().assign(Assign(open=True, overlap={2: 0.5}, seed=3))
+    (_, text), _software = study.methods().sections
+    assert "Pairs were given on request to whoever came, for 36 labels in all (seed 3): 12 pairs to 1 person" in text
+    assert unfounded(study) == []
+
+
+def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
+    sentence = "Answers that were not definite were left out."
+    assert sentence not in study.methods().sections[0].text
+    note_agreement(study.grid(), Agree(indefinite="drop"))
+    assert sentence in study.methods().sections[0].text
+    assert unfounded(study) == []

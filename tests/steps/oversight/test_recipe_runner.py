@@ -31,7 +31,7 @@ from fcpair.records import Role, RunRecord, Tier
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
 from steps.plans import RATE, RATED, WRITE, WRITTEN, study_of, with_round
-from steps.small import STAGES, At, check, labels_of, open_work, record, set_candidates, with_grid
+from steps.small import STAGES, At, check, labels_of, open_work, record, set_candidates, standing, with_grid
 
 FAR = 50  # more steps than any walk has
 DISCARD = Adjudicate("majority", "discard")
@@ -453,3 +453,17 @@ def test_of_two_rounds_both_are_said_unless_one_rests_on_the_other(tmp_path: Pat
         for name in names:
             study.grid("review").assign_round(name)
         assert at_hand(study) == [f"open answers in round `{name}` of grid `review`" for name in names]
+
+
+def test_a_decision_by_hand_before_does_not_stand_for_the_policy(at: At, recipe: Recipe) -> None:
+    study = at("labelled")
+    grid = study.grid()
+    grid.decide(grid.waiting_pairs()[0], 2, by="ada")
+    assert walked(study, recipe) == ["adjudicate", "validate"]
+    assert len(standing(study)) == 24
+
+
+def test_it_ends_when_no_pair_can_be_decided(at: At, recipe: Recipe, tmp_path: Path) -> None:
+    study = at("dealt")
+    record(study, tmp_path, [(who, pair, "not_sure") for who, pair in open_work(study)])
+    assert walked(study, replace(recipe, adjudicate=Adjudicate("manual"))) == ["adjudicate"]

@@ -17,7 +17,7 @@ from servers import execute
 
 from fcpair.cli import main
 from fcpair.errors import ConflictError, InputError, StudyError, TooManyError
-from fcpair.params import Setup
+from fcpair.params import Annotate, Setup
 from fcpair.records import Role
 from fcpair.steps.people import access as attempts_module
 from fcpair.steps.people.access import MAX_FAILURES, MAX_FAILURES_IN_ALL, WINDOW_S, LoginThrottle
@@ -333,3 +333,11 @@ def test_a_study_with_attempts_is_sound_and_its_copy_counts_on(
     with closing(Study(tmp_path / "copy.db")) as copy:
         assert n_kept(copy) == MAX_FAILURES
         assert is_refused(LoginThrottle(copy._store, clock))
+
+
+def test_limits_are_at_least_one_and_a_question_is_asked_once() -> None:
+    for name in ("pause_pairs", "pause_minutes", "daily_limit", "total_limit"):
+        with pytest.raises(InputError, match=name):
+            Annotate(**{name: 0})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="question `Age`"):
+        Annotate(demographics=("Age: 18-29 | 30 or more", "Age"))

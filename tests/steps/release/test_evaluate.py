@@ -222,3 +222,17 @@ def test_systems_of_the_recipe_are_taken_and_an_assumed_deviation_needs_no_label
     assert (known.hs, known.power) == (4, 0.0)  # of 4 HS no p-value is below 0.05
     plan = at("empty").grid().plan_power(Power(sd=0.2))
     assert (plan.needed.hs, plan.known) == (128, None)
+
+
+def test_a_recipe_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    for line, message in (
+        ("cutoff = 3", r"\[evaluate\]: `systems` is missing; name at least one"),
+        (
+            'systems = ["tfidf"]\npool = "$NO_SUCH_VARIABLE/p.csv"',
+            r"\[evaluate\] pool is .* is not set; write \$\$ for",
+        ),
+        ('systems = ["tfidf(fit=$NO_SUCH_VARIABLE/t.csv)"]', "environment variable is not set"),
+    ):
+        (tmp_path / "r.toml").write_text(f"[evaluate]\n{line}\n", "utf-8")
+        with pytest.raises(InputError, match=message):
+            load_recipe(tmp_path / "r.toml")

@@ -24,6 +24,7 @@ from fcpair.params import Adjudicate, Export, Import, Pair, Select, Validate
 from fcpair.records import Role, RunRecord, Tier
 from fcpair.store.corpus import texts
 from fcpair.study import Study
+from steps.answers.test_import_fc_conan import ROWS
 from steps.small import (
     CNS,
     HS,
@@ -238,3 +239,13 @@ def test_a_written_corpus_is_the_corpus_of_another_study(
         again = texts.source_rows(tx)
     assert again[["hs", "cn"]].to_numpy().tolist() == [["b", "'-1 for manners"], ["c", "-1 for manners"]]
     assert [meta["note"] for meta in again["meta"]] == ["@'-1 for manners", "@-1 for manners"]
+
+
+def test_a_study_without_a_corpus_is_told_how_to_make_one_that_has_it(at: At, tmp_path: Path) -> None:
+    study, grid = with_grid(at("empty"))
+    grid.import_published(write_csv(tmp_path / "p.csv", ROWS))
+    export = partial(grid.export.corpus, tmp_path / "train.csv", Tier.BRONZE)
+    message = (
+        r"has no corpus(.|\n)*fcpair import CONAN.csv(.|\n)*labels import bronze_partition_df.csv --reader fc-conan"
+    )
+    assert_refused(study, export, StageError, message)

@@ -449,3 +449,21 @@ def test_whatever_is_changed_afterwards(at: Callable[[str], Study], tmp_path: Pa
     counted = assert_counted(study)
     assert counted.n_lost
     assert counted.pairs.wait_for_person
+
+
+def test_of_a_round_of_a_part_only_the_lost_verdicts_are_proposed_and_they_are_dealt_first(
+    at: At, tmp_path: Path
+) -> None:
+    study = given_labels(at, tmp_path, {pair: votes("2", "2") for pair in range(1, 9)})
+    grid = study.grid()
+    grid.adjudicate(MAJORITY)
+    study.add_people(["vera", "walt"], Role.VALIDATOR)
+    grid.assign_validation(Validate(pairs=3, blind=True))
+    open_ = open_work(study, checks=True)
+    rows = [{"pair": pair, "validator": who, "own_label": "2"} for who, pair in open_]
+    grid.import_verdicts(write_csv(tmp_path / "own.csv", rows))
+    pair = open_[1][1]
+    record(study, tmp_path, [("ana", pair, "0"), ("ben", pair, "0")], supersede=True)
+    assert "1; `fcpair validate assign --more --pairs 1 --blind`" in study.status()["next"]
+    grid.assign_validation(Validate(pairs=1, blind=True), more=True)
+    assert [one for _, one in open_work(study, checks=True)] == [pair]
