@@ -82,6 +82,7 @@ def test_candidates_are_the_union_of_the_first_of_each_run_for_each_selected_hs(
     two = a_run(tmp_path / "two.trec", f"{hs[HS[0]]} Q0 {cn[CNS[10]]} 0 7 x", f"{hs[HS[1]]} Q0 {cn[SHARED]} 0 7 x")
     run = study.grid().retrieve(Retrieve(runs=(one, two), depth=2))
     assert run.counts == {"runs": {"one.trec": 2, "two.trec": 2}, "candidates": 3}
+    assert run.told == "3 candidates were brought in; runs: one.trec: 2, two.trec: 2"
     assert candidates(study) == {CNS[10], CNS[11], SHARED}
     assert run.notes == (
         "selected HS with no line in any run, which bring in no candidates of their own: "

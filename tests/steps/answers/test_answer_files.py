@@ -315,3 +315,10 @@ def test_every_decision_is_written_with_its_rule_its_person_and_the_answers_and_
     other = at("labelled")
     other.grid().import_outcomes(tmp_path / "decisions.csv")
     assert {pair: code for pair, (rule, code) in standing(other).items() if rule == "imported"} == was
+
+
+@pytest.mark.parametrize(("stage", "said"), [("dealt", "needs labels first"), ("labelled", "nothing has been decided")])
+def test_there_must_be_decisions(at: At, tmp_path: Path, stage: str, said: str) -> None:
+    with pytest.raises(StageError, match=said):
+        at(stage).grid().export.decisions(tmp_path / "d.csv")
+    assert not (tmp_path / "d.csv").exists()

@@ -16,6 +16,7 @@ from servers import Database, copy_study
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.exchange.catalogue import TOOLS
+from fcpair.params import Assign
 from fcpair.records import Role
 from fcpair.study import Study
 from steps import forms
@@ -476,12 +477,25 @@ def test_where_nothing_is_open_for_a_tool_it_is_said_why(at: At, tmp_path: Path)
         assert_refused(study, lambda: study.grid().write_project(tmp_path / "project", "potato"), StageError, match)
 
     refuses_project(at("paired"), "nothing is open in round `label`, which has not been assigned yet; `fcpair")
+    study = at("paired")
+    study.add_people(["ana", "ben"], Role.ANNOTATOR)
+    study.grid().assign(Assign(open=True))
+    refuses_project(study, "labels are free for anybody in the browser .*so there are no sheets")
     study = at("dealt")
     study.grid().import_export(POTATO, "potato")
     refuses_project(study, r"nothing is open in round `label`: all of it is answered \(42\)$")
     for name in ANNOTATORS:
         study.dismiss(name)
     refuses_project(study, "in round `label`, but 42 answers are vacant; `fcpair people add NAME")
+
+
+def test_a_file_that_names_nobody_is_of_whom_the_table_of_people_says(at: At, tmp_path: Path) -> None:
+    project = Trip(at("dealt"), tmp_path, "doccano")
+    path = project.export((project.tasks[0], as_labelled(project.tasks[0])))
+    (path / "ana.jsonl").rename(path / "all.jsonl")
+    project.refuses(path, r"all.jsonl:1: nobody is named who answered; if one person gave all of these, write `all`")
+    project.people.write_text("user,annotator\nall,ana\n", "utf-8")
+    assert project.bring(path).counts["answers"] == 1
 
 
 def test_a_user_is_the_same_however_programs_write_them(at: At, tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Role, RunRecord, Tier
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
-from steps.plans import RATE, RATED, WRITE, WRITTEN, study_of, with_round
-from steps.small import STAGES, At, check, labels_of, open_work, record, set_candidates, standing, with_grid
+from steps.plans import ALL_ANSWER, RATE, RATED, WRITE, WRITTEN, study_of, with_round
+from steps.small import STAGES, At, check, labels_of, open_work, record, set_candidates, standing, with_grid, write_csv
 
 FAR = 50  # more steps than any walk has
 DISCARD = Adjudicate("majority", "discard")
@@ -439,6 +439,27 @@ def test_a_second_look_does_not_hide_open_verdicts(at: At, tmp_path: Path) -> No
     record(study, tmp_path, changed, supersede=True)
     assert at_hand(study)[0] == "pairs decided before their labels changed"
     assert at_hand(study)[-1] == "open verdicts"
+
+
+def test_a_planned_grid_says_both_too_and_a_second_look(tmp_path: Path) -> None:
+    study = study_of(tmp_path, REVIEWED, rater=4)
+    grid = study.grid("review")
+    grid.pair()
+    grid.assign_round()
+    grid.simulate(replace(ALL_ANSWER, accuracy=0.6))
+    grid.adjudicate(Adjudicate("manual"))
+    waiting = "cells of grid `review` that wait for a decision"
+    assert at_hand(study) == [waiting, "run `fcpair validate assign --grid review`"]
+    study.add_people(["vera"], Role.VALIDATOR)
+    grid.assign_validation(Validate())
+    assert at_hand(study) == [waiting, "open verdicts in grid `review`"]
+    first, *others = grid.waiting_pairs()
+    for cell in (first, *others):
+        grid.decide(cell, 1, by="ada")
+    yes = next(row for row in grid.answers().to_dict("records") if row["cell"] == first and row["fit"] == "yes")
+    changed = write_csv(tmp_path / "changed.csv", [{"cell": first, "by": yes["by"], "fit": "no"}])
+    grid.import_answers(changed, supersede=True)
+    assert at_hand(study)[0] == "cells of grid `review` decided before their answers changed"
 
 
 def test_of_two_rounds_both_are_said_unless_one_rests_on_the_other(tmp_path: Path) -> None:
