@@ -60,7 +60,6 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def filled(grid: Grid, folder: Path) -> Path:
-    """All that is open in the round that writes, answered."""
     rows = [row for sheet in sheets_of(grid, folder / "blank", "write") for row in sheet]
     said = [{**row, "text": SAID[int(row["cell"])], "also": ALSO[int(row["cell"])]} for row in rows]
     return write_csv(folder / "filled.csv", said)

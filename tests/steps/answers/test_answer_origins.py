@@ -121,7 +121,6 @@ def sorted_alone(sheet: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def notes_on(take: Callable[[Path], RunRecord], sheet: pd.DataFrame, folder: Path) -> tuple[str, ...]:
-    """What is said when a sheet comes in."""
     sheet.to_csv(folder / "sent-back.csv", index=False)
     return take(folder / "sent-back.csv").notes
 

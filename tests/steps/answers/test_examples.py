@@ -41,7 +41,6 @@ def before_finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def after_finding(before_finding: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same study once its examples are found, to be copied."""
     path = tmp_path_factory.mktemp("after") / before_finding.name
     with Study(shutil.copy(before_finding, path)) as study:
         study.grid("replies").find_examples("propose")
@@ -86,7 +85,6 @@ def sheet(grid: Grid, path: Path, **used: str) -> Path:
 
 
 def review_row(grid: Grid, *, used: bool) -> None:
-    """Say of all examples of the first row that is open whether they are used."""
     row = grid.desk.row_to_review("propose")
     assert row is not None
     person = study_with(grid).people[0].id

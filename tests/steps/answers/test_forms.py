@@ -55,7 +55,6 @@ def said(study: Study) -> list[tuple[str, int | None, str | None]]:
 
 
 def write(study: Study, n: int = 1, **given: Any) -> list[Task]:
-    """Wren writes on the next cells."""
     desk, wren = at_desk(study, "wren")
     tasks = desk.tasks(wren, n)
     for task in tasks:
@@ -236,7 +235,6 @@ def study_of(folder: Path, n: int = 6) -> Study:
 
 
 def raters(answers: pd.DataFrame) -> dict[str, set[str]]:
-    """Of each source those who rated anything from it."""
     return {str(source): set(rows) for source, rows in answers.groupby("source")["by"]}
 
 

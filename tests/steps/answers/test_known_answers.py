@@ -191,7 +191,6 @@ def works_of_ana(study: Study, use: Known | None) -> list[Work]:
 
 
 def qualify(desk: WorkQueue, visitor: Visitor, *, right: bool) -> None:
-    """Answer all of a qualification."""
     for task in desk.tasks(visitor, 50):
         give(desk, visitor, right_answer(task.cell_id) if right else "not_sure", task.assignment_id)
 

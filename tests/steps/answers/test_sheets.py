@@ -39,7 +39,6 @@ def sheet_of(path: Path) -> pd.DataFrame:
 
 
 def answered(study: Study, folder: Path) -> pd.DataFrame:
-    """The sheet of ana with every pair answered, and a note."""
     study.grid().sheets.write_labels(folder / "sheets")
     sheet = sheet_of(folder / "sheets" / "ana.csv")
     sheet["label"] = ["not_sure" if int(pair) % 2 else "appropriate" for pair in sheet["pair"]]
@@ -77,7 +76,6 @@ def test_a_sheet_is_taken_as_it_is_sent_back(at: At, tmp_path: Path, way: str) -
 
 
 def study_of_a_pair(folder: Path, cn: str) -> Study:
-    """A study of one pair, dealt to ana."""
     study, grid = with_grid(Study.create(folder / "s.db", Setup()))
     study.import_corpus(Import(write_csv(folder / "c.csv", [{"hs": "h", "cn": "c"}, {"hs": "g", "cn": cn}])))
     grid.select(Select(hs_list=write_csv(folder / "l.csv", [{"hs": "h"}])))
@@ -289,7 +287,6 @@ def test_the_sheet_of_somebody_who_left_is_named_but_not_as_left_who_handed_over
 
 
 def verdict_sheet(study: Study, folder: Path) -> pd.DataFrame:
-    """vera's sheet, on which she agrees with every label."""
     study.grid().sheets.write_verdicts(folder)
     return sheet_of(folder / "vera.csv").assign(verdict="agree")
 

@@ -30,7 +30,6 @@ def seated(at: At) -> Desk:
 
 
 def who_has(study: Study, pair: int) -> list[str]:
-    """Who has still to label a pair."""
     return [who for who, other in open_work(study) if other == pair]
 
 
@@ -48,7 +47,6 @@ def skip_a_single(study: Study, name: str = "ana") -> tuple[Task, list[str]]:
 
 
 def task_of(study: Study, name: str, pair: int) -> tuple[WorkQueue, Visitor, Task]:
-    """A desk at which somebody finds a pair."""
     desk, visitor = at_desk(study, name)
     return desk, visitor, next(task for task in desk.tasks(visitor, 40) if task.cell_id == pair)
 

@@ -108,7 +108,6 @@ def study(tmp_path: Path) -> Study:
 
 
 def sheet(folder: Path, *answers: str) -> Path:
-    """Ana's answers on the cells 1, 2, 3, ..."""
     rows = [{"cell": at, "by": "ana", "sift": one} for at, one in enumerate(answers, 1)]
     return Path(write_csv(folder / "ana.csv", rows))
 

@@ -42,7 +42,6 @@ READ_BY_EXPORT = {
 
 
 def params_of(method: Callable[..., Any]) -> Iterator[type]:
-    """The params classes that a method asks for, in the order of its arguments."""
     for parameter in inspect.signature(method).parameters.values():
         for name in str(parameter.annotation).split(" | "):
             if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and name in {*CLASSES, "GridPlan"}:
@@ -50,7 +49,6 @@ def params_of(method: Callable[..., Any]) -> Iterator[type]:
 
 
 def methods() -> Iterator[tuple[str, Callable[..., Any], list[type]]]:
-    """The public methods that take an object of a params class, with those classes."""
     for cls in (Study, Grid, Desk, CalibrationRound, Settings, Tiers, Exports):
         for name in (name for name in dir(cls) if not name.startswith("_")):
             method = getattr(cls, name)
@@ -69,7 +67,6 @@ def expected_fields(name: str, cls: type) -> list[Any]:
 
 
 def resolved(annotation: str) -> Any:
-    """The type that an annotation of a use case says."""
     return eval(
         annotation,
         {
