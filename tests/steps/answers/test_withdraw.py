@@ -186,3 +186,29 @@ def test_simulated_labels_can_be_withdrawn_however_slots_were_passed_on(at: At, 
     assert (len(work), counts_of(study)["vacant"]) == (42, 0)
     record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work])
     assert study.status()["judgements"] == {"imported": 42}
+
+
+def test_a_skip_that_is_withdrawn_leaves_the_pair_with_who_has_answered_it(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    work = open_work(study)
+    who, pair = next((who, pair) for who, pair in work if sum(other == pair for _, other in work) == 1)
+    run = record(study, tmp_path, [(who, pair, "skip")])
+    (heir,) = (name for name, other in open_work(study) if other == pair)
+    record(study, tmp_path, [(heir, pair, "appropriate")])
+    study.grid().withdraw(run.id, "labels")
+    assert labels_of(study, pair) == {(pair, heir): "appropriate"}
+    assert (counts_of(study)["open"], counts_of(study)["vacant"]) == (41, 0)
+
+
+@pytest.mark.slow
+def test_what_somebody_has_opted_out_of_does_not_come_back_to_them(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    grid = study.grid()
+    run = all_wrong(study, tmp_path)
+    ana = next(person.id for person in study.people if person.name == "ana")
+    topics = [topic.value for topic in study.access.topics(ana, "hs_topic")]
+    study.access.opt_out(ana, "hs_topic", topics[:1])
+    avoided = {pair for pair in range(1, 25) if grid.explain(pair).hs_metadata["hs_topic"] == topics[0]}
+    grid.withdraw(run, "labels")
+    assert not {pair for who, pair in open_work(study) if who == "ana"} & avoided
+    assert open_work(study)
