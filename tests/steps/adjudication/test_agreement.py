@@ -316,3 +316,16 @@ def test_a_verdict_that_disagrees_is_met_by_another_class_and_nothing_is_written
     grid.aggregate()
     assert len(study.log()) == n_runs
     assert grid.tiers().table().pair_frame().equals(tiers)
+
+
+def test_what_is_kept_of_a_run_is_how_many_blocks_there_are_and_each_alpha(grid: Grid) -> None:
+    run = agree.note_agreement(grid, Agree())
+    assert list(run.counts) == [
+        "blocks",
+        *(f"types: {name}, Krippendorff's alpha, nominal" for name in ("facts", "humour")),
+        "tone, Krippendorff's alpha, interval",
+        "intervals",
+    ]
+    assert run.counts["blocks"] == 4
+    assert agree.note_agreement(grid, Agree(blocks="column")).counts == {"blocks": 10}
+    agree.note_agreement(grid, Agree())

@@ -396,3 +396,20 @@ def test_an_older_view_has_an_older_list_and_those_after_it_the_newest(at: At) -
         assert case.cell_id in current_conflicts(kept, old).due_ids
     assert_is_as_found_anew(study, kept)
     study.close()
+
+
+def test_cases_that_were_flagged_end_with_the_last_in_a_new_order_too(alone: Alone, released: Event) -> None:
+    study, docket, judy = alone
+    pairs = study.grid().waiting_pairs()[:3]
+    for pair in pairs:
+        decide(study, judy, pair, flagged=True)
+    first = docket.next(judy, queue=CaseQueue.FLAGGED, order=DOUBT)
+    assert first
+    released.set()
+    docket.wait_for_ranking()
+    shown, case = [first.cell_id], docket.next(judy, first.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
+    while case:
+        shown.append(case.cell_id)
+        case = docket.next(judy, case.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
+    assert set(shown) == set(pairs)
+    assert len(shown) <= len(pairs) + 1

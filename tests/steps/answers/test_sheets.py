@@ -405,3 +405,13 @@ def test_a_sheet_of_conflicts_has_what_its_person_may_decide_now(at: At, tmp_pat
     else:
         with pytest.raises(StageError, match="no pair that ben may decide is waiting"):
             study.grid().write_conflicts(tmp_path / "ben.csv", by="ben")
+
+
+def test_the_label_that_a_validator_checks_is_no_answer_of_theirs(at: At, tmp_path: Path) -> None:
+    grid = at("checking").grid()
+    first = grid.sheets.write_verdicts(tmp_path)
+    assert grid.sheets.write_verdicts(tmp_path) == first
+    filled = fill_in_csv(tmp_path / "vera.csv", "verdict", "agree")
+    assert "vera" not in grid.sheets.write_verdicts(tmp_path)
+    assert (tmp_path / "vera.csv").read_bytes() == filled
+    assert [old.person for old in grid.sheets.old(tmp_path, checks=True)] == ["vera"]

@@ -174,3 +174,11 @@ def test_simulated_people_answer_what_the_study_asks_about_people_who_have_not_a
     assert all(person["consented_at"] is None for person in study.access.terms())
     study.access.consent(ids["ana"], {})
     assert said(study)["ana"] == {}
+
+
+def test_a_pair_whose_verdict_alone_was_made_up_is_marked(at: At, tmp_path: Path) -> None:
+    study = at("checking")
+    grid = study.grid()
+    rows = [made_up(pair, validator=who, verdict="agree") for who, pair in open_work(study, checks=True)]
+    grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
+    assert grid.tier(Tier.BRONZE)["simulated"].all()

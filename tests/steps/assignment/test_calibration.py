@@ -176,3 +176,10 @@ def test_a_batch_that_cannot_be_is_refused(at: At) -> None:
     study.add_people(["ben", "cleo"], Role.ANNOTATOR)
     for options, error, match in refused:
         assert_refused(study, partial(study.grid().calibration.start, options), error, match)
+
+
+def test_pairs_that_are_made_anew_before_anybody_answers_are_calibrated_anew(at: At) -> None:
+    study = at("paired")
+    begin(study)
+    study.grid().pair(redo=True)
+    assert study.grid().calibration.start(Calibration(pairs=4, seed=2)).counts["assignments"] == 12

@@ -245,3 +245,12 @@ def test_a_verdict_that_was_lost_is_asked_for_again_only_when_all_labels_are_in(
     assert pair not in checked(study)
     grid.assign_validation(Validate(), more=True)
     assert pair in checked(study)
+
+
+@pytest.mark.slow
+def test_a_file_of_verdicts_that_are_there_already_is_read_again(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    rows = [(pair, row) for pair in range(1, 25) for row in study.grid().explain(pair).answers]
+    given = [(str(row["person"]), pair, str(row["answer"])) for pair, row in rows if row["round"] == "validate"]
+    study.grid().assign(Assign(overlap={3: 1.0}), more=True)
+    assert check(study, tmp_path, given).counts["already_there"] == len(given)

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from servers import Places, copy_study, execute
 
 from fcpair.errors import ConflictError, InputError, RefusedError, StageError
-from fcpair.params import Annotate, Assign
+from fcpair.params import Annotate, Assign, Simulate
 from fcpair.records import Role, Visitor
 from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.steps.assignment import leases
@@ -424,3 +424,14 @@ def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number
     assert len(done) == 24
     assert {(task.cell_id, task.assignment_id) for task in tasks} <= set(done)
     assert is_sound(study)
+
+
+def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(at: At) -> None:
+    wrong: tuple[dict[str, Any], ...] = ({"order": "hs"}, {"annotator_groups": (("ana", "ben"),)}, {"lease_minutes": 0})
+    for for_shards in wrong:
+        with pytest.raises(InputError):
+            Assign(open=True, **for_shards)
+    study = at("paired")
+    study.grid().assign(Assign(open=True, annotators=5))
+    study.grid().simulate(Simulate(skips=0))
+    assert sorted(Counter(name for _, name in labels_of(study)).values()) == [4, 5, 5, 5, 5]

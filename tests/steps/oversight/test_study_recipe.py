@@ -28,6 +28,7 @@ from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Role
 from fcpair.steps.base import departures
 from fcpair.steps.people import terms
+from fcpair.steps.release import partition
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
 from steps.small import VALIDATORS, At, assert_refused, check, dump, label_of, open_work, record, with_grid
@@ -355,3 +356,12 @@ def test_a_planned_grid_keeps_what_its_plan_says_of_later_stages(at: At, tmp_pat
     assert grid.effective_options(Partition) == Partition("majority")
     assert grid.recipe_options(Validate) == Validate(validators=1, seed=5)
     assert printed(study, tmp_path).grids == (plan,)
+
+
+def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
+    study = at("checked")
+    grid = study.grid()
+    grid.adjudicate(DISCARD)
+    partition.note_partition(grid, Partition("majority"))
+    assert [run.stage for run in study.walk(Recipe())] == ["agreement"]
+    assert grid.effective_options(Partition) == Partition("majority")

@@ -15,7 +15,7 @@ from fcpair.steps.people import reassignment
 from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
-from steps.small import NAMES, At, assert_refused, open_work, record, with_grid, write_csv
+from steps.small import NAMES, At, assert_refused, open_work, record, who_had, with_grid, write_csv
 
 
 def person(study: Study, name: str) -> dict[str, object]:
@@ -162,3 +162,26 @@ def test_one_slot_alone_finds_the_hands_that_it_finds_among_all(at: At) -> None:
         assert found == [reassignment.plan_handover(tx, seed, slot=one) for seed in range(10)]
     names = {person.id: person.name for person in study.people}
     assert {names[given.rows[0]["person_id"]] for given in found} == {"dora", "eli"}
+
+
+def pairs_with(study: Study, n: int) -> list[int]:
+    """The pairs of ana's shard that so many people have."""
+    had = who_had(study)
+    return [pair for pair in open_of(study, "ana") if len(had[pair]) == n]
+
+
+def test_a_skip_frees_the_slot_even_later_and_a_vacant_one_goes_to_somebody_who_takes_the_role(
+    at: At, tmp_path: Path
+) -> None:
+    study = at("dealt")
+    study.add_people(["dora"], Role.VALIDATOR)
+    single, triple = pairs_with(study, 1)[0], pairs_with(study, 3)[0]
+    record(study, tmp_path, [("ana", single, "2")])
+    assert holders(study, single) == []
+    run = record(study, tmp_path, [("ana", single, "skip")], supersede=True)
+    assert run.counts == {"answers": 0, "skips": 1, "already_there": 0, "reassigned": 1, "vacant": 0}
+    assert holders(study, single) in (["ben"], ["cleo"])
+    record(study, tmp_path, [("ana", triple, "skip")])
+    assert n_vacant(study) == 1
+    study.change_role("dora", Role.ANNOTATOR)
+    assert (open_of(study, "dora"), n_vacant(study)) == ([triple], 0)

@@ -397,3 +397,13 @@ def test_the_text_that_a_side_answers_is_shown_with_it_and_so_left_out_too(at: A
     assert [task.answered and task.answered.body for task in answering] == [TEA[0]] * len(answering) != []
     leave_out(study, "ana", "tea")
     assert desk.tasks(ana, 50) == [task for task in tasks if task.row.body not in TEA and task not in answering]
+
+
+def test_only_what_the_opt_out_took_comes_back(at: At) -> None:
+    """What the lead gave to others before is theirs."""
+    study = about_tea(at("dealt"))
+    desk, ana = at_desk(study, "ana")
+    study.hand_over("ana")
+    leave_out(study, "ana", "tea")
+    leave_out(study, "ana")
+    assert desk.tasks(ana, 50) == []
