@@ -139,9 +139,9 @@ def test_a_frame_is_read_by_the_options_of_a_file_and_stays_as_it_was(
 
 
 REFUSED: list[tuple[Any, str]] = [
-    (pairs().rename(columns={"cn": "reply"}), "missing cells_of `cn`; found hs, reply"),
+    (pairs().rename(columns={"cn": "reply"}), "missing column `cn`; found hs, reply"),
     (pd.DataFrame({"HATE_SPEECH": ["a"], "COUNTER_NARRATIVE": ["b"]}), "these are the columns of `--reader mt-conan`"),
-    (pd.DataFrame([["a", "b", "c"]], columns=["hs", "cn", "cn"]), "cells_of `cn` is duplicated"),
+    (pd.DataFrame([["a", "b", "c"]], columns=["hs", "cn", "cn"]), "column `cn` is duplicated"),
     *((pairs(cn=cells_of("d", gap, "f")), r"frame \(rows from 1\):2: the cn text is empty") for gap in (np.nan, pd.NA)),
     *((pairs(cn=cells_of("d", gap, "f")), r"frame \(rows from 1\):2: the cn text is empty") for gap in (None, "", " ")),
     (pairs(cn=["d", "", "f"]), "`unpaired=True` reads such a row as a text without a pair"),
