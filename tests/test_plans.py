@@ -197,6 +197,8 @@ def test_a_plan_says_what_its_texts_are_who_answers_and_which_round_counts() -> 
             ASK + WRITE + WRITE.replace('"a"', '"b"') + EDIT,
             "the round edits texts of `a`, so it already comes after that; omit `after`",
         ),
+        (ASK + ROUND + 'together = "source"\nanswers = 0', "`together`.*omit `once_per_row` and models"),
+        (ASK + ROUND + 'together = "source"\nonce_per_row = true', "omit `once_per_row` and models"),
         (ASK + ROUND + ASK + ROUND, "there is already a grid `ask`; give each grid its own name"),
         (
             ASK + ROUND + "[grid.adjudicate]\npolicy = 'x'",

@@ -161,28 +161,14 @@ def test_a_python_without_extras_does_all_that_needs_none(tmp_path: Path) -> Non
 
 
 SCRIPT = "<script>alert(1)</script>"
-
-
 DIFFERENCE = Difference("<yes>", ("a", "b"), (5, 6), exact=True, least_p=0.1, value=0.2)
-
-
 GROUPS = GroupsFound("ask", SCRIPT, (GroupComparison("Age", 9, 0, {"a": 5, "b": 6}, (), (DIFFERENCE,), ()),), {})
-
-
 FIGURE = BiasFigure("bias", SCRIPT, 0.5, 0.1, 0.9, 12, 0, 5)
-
-
 STATEMENT = StatementDivergence(SCRIPT, "age", 9, 0.5, 12, 0.4, 0.1)
-
-
 SURVEY = Survey(
     pd.DataFrame({"statement": [SCRIPT], "question": ["heard"], "person": ["p1"], "answer": ["yes"]}), pd.DataFrame()
 )
-
-
 RUN = RunRecord(3, "pair", {"seed": 1, "out": SCRIPT}, {"pairs": 2400, "even_for": [2, 3]}, "1.0", "2026-11-25")
-
-
 RESULTS: list[Result] = [
     GROUPS,
     ScoredAnswers("bbq", 12, 0, 0, (FIGURE,)),

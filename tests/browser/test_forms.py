@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from steps import forms
-from steps.corpus.test_localising import ROWS, localised
 from steps.online import admit, give
 from steps.scales import rated
+from steps.test_localising import ROWS, localised
 from steps.writing import REPLIES, checked, dealt
 
 from browser import acts

@@ -12,7 +12,7 @@ from conftest import one_short
 from playwright.sync_api import Page, expect
 from steps.asked import surveyed as asked
 from steps.small import write_csv
-from steps.surveys.test_items import review
+from steps.test_survey import review
 
 from browser import acts
 from browser.axe import IS_WIDER, violations

@@ -16,6 +16,7 @@ import pytest
 from servers import Places, copy_study
 from sqlalchemy import select
 
+from fcpair.grid import Grid
 from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role
 from fcpair.store import Store, adjudications
@@ -40,6 +41,11 @@ CODE = "(SELECT code FROM answer WHERE id = answer_id)"
 Rows = Iterable[Mapping[str, Any]]
 At = Callable[[str], Study]
 """The small study as it is after a stage: the fixture `at`."""
+
+
+def with_grid(study: Study) -> tuple[Study, Grid]:
+    """A study and its grid."""
+    return study, study.grid()
 
 
 def write_csv(path: Path, rows: Rows) -> Path:

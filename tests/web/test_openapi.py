@@ -84,12 +84,9 @@ def test_a_request_without_a_token_is_refused_everywhere(caller: tuple[Served, s
         assert status == 401, operation.label
 
 
-MOST_LINES = 40
-
-
 def test_the_file_describes_the_api_of_the_code() -> None:
     lines = difference(kept(), described())
-    assert lines == [], "run `python docs/openapi.py` if the API is to change:\n" + "\n".join(lines[:MOST_LINES])
+    assert lines == [], "run `python docs/openapi.py` if the API is to change:\n" + "\n".join(lines[:40])
 
 
 def test_what_differs_is_named_with_its_place_but_a_release_alone_makes_no_difference() -> None:

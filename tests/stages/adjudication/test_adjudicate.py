@@ -60,9 +60,6 @@ def labels_of(scheme: OneOf) -> st.SearchStrategy[Labels]:
     return st.dictionaries(st.integers(0, 99), st.lists(st.sampled_from(scheme.codes), min_size=1, max_size=7))
 
 
-# -- counting
-
-
 def test_a_tally_counts_each_answer_of_each_pair_and_each_has_votes_for_its_own_code() -> None:
     count = tallied({8: [9, 9, 0], 3: [5]}, FOUR)
     assert count.cell_id.tolist() == [3, 8]
@@ -76,56 +73,6 @@ def test_votes_are_the_labels_equal_to_a_code(labels: Labels, code: int) -> None
     count = tallied(labels, FOUR)
     votes = count.votes(np.full(len(labels), code))
     assert votes.tolist() == [labels[pair].count(code) for pair in sorted(labels)]
-
-
-# -- deciding
-
-
-WAITS = (False, -1, None)
-FIVE: Any = parse_question("one_of(grade_1=1,grade_2=2,grade_3=3,grade_4=4+,grade_5=5+)")
-
-
-@pytest.mark.parametrize(
-    ("codes", "manual", "majority"),
-    [
-        ([2], (True, 2, "unanimous"), (True, 2, "unanimous")),
-        ([0, 0, 0], (True, 0, "unanimous"), (True, 0, "unanimous")),
-        ([2, 1], (True, 2, "unanimous"), (True, 2, "unanimous")),
-        ([1, 1, 0], (True, 0, "unanimous"), (True, 0, "unanimous")),
-        ([2, 2, 0], WAITS, (True, 2, "majority")),
-        ([0, 2, 0], WAITS, (True, 0, "majority")),
-        *((codes, WAITS, WAITS) for codes in ([2, 0], [2, 0, 1], [1], [1, 1, 1])),
-    ],
-)
-def test_decisions_by_hand(codes: list[int], manual: Made, majority: Made) -> None:
-    """What waits by a majority is discarded by one, and by a median, that is to do so; by hand never."""
-    assert (decided(codes, "manual"), decided(codes, "majority")) == (manual, majority)
-    assert decided(codes, "manual", "discard") == manual
-    if majority == WAITS:
-        assert decided(codes, "majority", "discard") == (True, -1, "no_majority")
-        assert decided(codes, "median", "discard") == (True, -1, "no_median")
-    assert decided([], "majority", "discard") == WAITS
-
-
-@pytest.mark.parametrize(
-    ("codes", "policy", "scheme", "made"),
-    [
-        ([9, 9, 0, 2], "majority", FOUR, (True, 9, "majority")),  # it leads every other answer, but needs not half
-        ([9, 9, 2, 2, 0], "majority", FOUR, WAITS),
-        ([9, 9, 0, 5, 5, 5], "majority", FOUR, (True, 9, "majority")),  # "not sure" does not hold it back
-        ([0, 5, 5, 5, 9, 9], "median", FOUR, (True, 9, "median")),  # and has no place in the middle
-        ([1, 4, 5], "median", FIVE, (True, 4, "median")),
-        ([1, 1, 5], "median", FIVE, (True, 1, "median")),
-        ([1, 3, 3, 5], "median", FIVE, (True, 3, "median")),
-        ([2, 2, 5, 5], "median", FIVE, WAITS),  # 3.5 is no grade, and 3 is none that anybody gave
-        ([2, 4], "median", FIVE, WAITS),
-        ([4, 4], "median", FIVE, (True, 4, "unanimous")),
-    ],
-)
-def test_majorities_and_medians_of_wider_schemes_by_hand(
-    codes: list[int], policy: Policy, scheme: OneOf, made: Made
-) -> None:
-    assert decided(codes, policy, scheme=scheme) == made
 
 
 @pytest.mark.parametrize("policy", get_args(Policy))
@@ -147,9 +94,6 @@ def test_the_median_of_two_numbers_in_the_middle_is_halfway_where_the_scale_has_
     scale = Scale(Decimal(1), Decimal(5), Decimal("0.5"))
     is_decided, code, _ = decided([scale.read(number) for number in numbers.split()], "median", scheme=scale)
     assert (scale.name(code) if is_decided else None) == median
-
-
-# -- what a run would do
 
 
 def state(pair: int, codes: list[int], rule: str | None = None, code: int | None = None) -> PairState:
@@ -200,15 +144,6 @@ def test_a_draw_is_of_distinct_pairs_ascending_whatever_their_order(
     assert set(drawn) <= pairs
     assert len(drawn) == n
     assert draw_pairs(np.array(sorted(pairs)), n, seed).tolist() == drawn
-
-
-@pytest.mark.parametrize(
-    ("given_", "expected"),
-    [([1], 1), ([0], 0), ([1, 1], 1), ([1, 0], 0), ([0, 1, 1], 1), ([0, 1, 0], 0), ([1, 1, 0, 0], 0)],
-)
-def test_valid_when_more_agree_than_disagree(given_: list[int], expected: int) -> None:
-    pairs, verdicts = combine_verdicts(np.full(len(given_), 3), np.array(given_))
-    assert (pairs.tolist(), verdicts.tolist()) == ([3], [expected])
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 1)), max_size=40))

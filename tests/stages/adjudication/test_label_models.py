@@ -82,16 +82,6 @@ def test_majority_has_the_shares_of_a_pairs_labels() -> None:
     assert (fit.log_likelihoods, fit.converged) == ((), None)
 
 
-def test_one_step_of_one_coin_is_as_by_hand() -> None:
-    # Pairs: 00, 01, 11 by a and b. Shares: (1, 0), (1/2, 1/2), (0, 1); both are right on 2.5 of 3: 5/6.
-    labels = table({(0, 0): 0, (0, 1): 0, (1, 0): 0, (1, 1): 1, (2, 0): 1, (2, 1): 1})
-    fit = one_coin(labels, most_steps=1)
-    both = 25 / 26
-    np.testing.assert_allclose(fit.probability, [[both, 1 - both], [0.5, 0.5], [1 - both, both]])
-    likelihood = 2 * log(0.5 * (25 / 36 + 1 / 36)) + log(5 / 36)
-    assert fit.log_likelihoods == pytest.approx([likelihood])
-
-
 @pytest.mark.parametrize("n_steps", STEPS)
 def test_both_are_those_of_loops_and_of_crowd_kit_after_as_many_steps(n_steps: int) -> None:
     expected, labels = json.loads(FIGURES.read_text("utf-8")), drawn_labels()

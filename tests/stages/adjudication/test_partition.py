@@ -27,7 +27,6 @@ from fcpair.stages.adjudication.partition import (
     is_in_tier,
     is_member,
     memberships,
-    name_tiers,
     tier_rules,
     tier_tables,
 )
@@ -66,9 +65,6 @@ PAIRS = st.lists(
     min_size=1,
     max_size=12,
 )
-
-
-# -- the rules
 
 
 @pytest.mark.parametrize(
@@ -173,9 +169,6 @@ def test_reasons_by_hand(labels: list[int], final: int, verdict: int, tier: str,
     assert failed_demands(evidence_of(([0], 0, 1), (labels, final, verdict)), rules[tier], 1) == expected
 
 
-# -- the tables
-
-
 def test_tables_by_hand() -> None:
     pairs = pd.DataFrame(
         [(4, 1, 1, 2, 2, 1), (4, 1, 2, 0, 5, 1), (2, 2, 1, 2, 1, 1), (1, 3, 3, 0, 1, 0), (0, 4, 4, -1, 3, -1)],
@@ -217,9 +210,6 @@ def test_tables_of_a_grid_of_other_sides_name_cells_rows_and_columns() -> None:
     last = with_memberships(pairs.iloc[1:])
     shares = tier_tables(last.assign(final=2), APPROPRIATENESS, tier_rules())[1]["share"]
     assert (pd.isna(shares[0]), shares[3]) == (True, 1.0)  # an empty tier has none
-
-
-# -- FC-CONAN again
 
 
 @pytest.fixture(scope="module")
@@ -355,24 +345,6 @@ def test_labels_on_the_side_of_the_final_one_can_agree() -> None:
     for agreeing, expected in (("answer", [False, False]), ("side", [True, False])):
         rules = tier_rules(Partition(own_tiers={"mine": {**plan, "agreeing": agreeing}}))
         assert is_in_tier(find_rule(rules, "mine"), evidence).tolist() == expected
-
-
-def test_tables_list_own_tiers_after_the_four() -> None:
-    rules = tier_rules(Partition(own_tiers={"draft": {"verdict": "none"}}))
-    evidence = evidence_of(([2, 2], 2, 1), ([0], 0, NO_CODE), ([1], NO_CODE, NO_CODE))
-    bits = memberships(evidence, rules)
-    pairs = pd.DataFrame({"tiers": bits, "hs_id": [1, 1, 2], "cn_id": [1, 2, 3], "final": evidence.final})
-    sizes, *_ = tier_tables(
-        pairs.assign(n_labels=evidence.tally.n_labels, verdict=evidence.verdict), APPROPRIATENESS, rules
-    )
-    assert sizes[["tier", "pairs"]].to_numpy().tolist() == [
-        ["diamond", 1],
-        ["gold", 1],
-        ["silver", 1],
-        ["bronze", 1],
-        ["draft", 2],
-    ]
-    assert name_tiers(bits.tolist(), rules) == ["diamond, draft", "draft", ""]
 
 
 def test_fc_conan_by_rules(bronze: tuple[pd.DataFrame, Evidence]) -> None:

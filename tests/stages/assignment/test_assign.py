@@ -77,16 +77,10 @@ def is_rounded(counts: Ints, shares: np.typing.NDArray[np.float64]) -> bool:
     return bool((np.abs(counts - shares) < 1 - 1e-9).all())
 
 
-# ---- how many pairs get more than one label
-
-
 def test_overlap_counts_of_the_model_study_and_without_overlap() -> None:
     """0.126 x 5,805 = 731.43 and 0.05 x 5,805 = 290.25."""
     assert overlap_counts(5805, FC_CONAN_OVERLAP) == {1: 4784, 2: 731, 3: 290}
     assert overlap_counts(12, {}) == {1: 12}
-
-
-# ---- dealing without overlap
 
 
 def test_two_annotators_on_two_by_two_get_a_diagonal_each() -> None:
@@ -106,9 +100,6 @@ def test_without_overlap_every_text_and_load_is_shared_evenly(
     for texts in (hs, cn):
         counts = per_text(texts, times)
         assert is_rounded(counts, counts.sum(axis=1, keepdims=True) / n_annotators)
-
-
-# ---- dealing with overlap
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -229,9 +220,6 @@ def test_pairs_are_not_dealt_in_blocks() -> None:
     assert np.abs(between_hs[np.triu_indices(20, 1)]).mean() < 0.35
 
 
-# ---- named groups
-
-
 def test_named_groups_share_the_overlap_evenly_and_single_labels_level_their_loads() -> None:
     """10 x 10 pairs: 50 with two labels, 25 for each duo; 20 with three labels for the only trio.
 
@@ -284,9 +272,6 @@ REFUSED: dict[str, Callable[[], object]] = {
 def test_what_cannot_be_dealt_is_refused(message: str) -> None:
     with pytest.raises(InputError, match=message):
         REFUSED[message]()
-
-
-# ---- the parts that dealing rests on
 
 
 @given(grid=grids(), cuts=st.lists(st.floats(0, 1), min_size=1, max_size=5), seed=SEEDS)
@@ -344,9 +329,6 @@ def test_evening_out_finds_the_level_dealing() -> None:
         assert np.bincount(texts[colour == 0], minlength=12).tolist() == [6] * 12
 
 
-# ---- the order in a shard
-
-
 @given(grid=grids(), n_annotators=st.integers(1, 5), by=st.sampled_from(ORDERS), seed=SEEDS)
 def test_places_count_from_one_in_each_shard(
     grid: tuple[Ints, Ints], n_annotators: int, by: ShardOrder, seed: int
@@ -378,9 +360,6 @@ def test_by_hs_shows_one_hs_at_a_time_in_an_order_of_each_annotators_own_and_ran
     for by in ORDERS:
         places, again, other = (shard_order(annotator, hs, seed, by).tolist() for seed in (1, 1, 2))
         assert places == again != other
-
-
-# ---- sharing out work
 
 
 def new_work(person: Ints, n_people: int) -> list[int]:

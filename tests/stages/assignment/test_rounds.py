@@ -104,9 +104,6 @@ def least_squares(row: Ints, barred: Bools, answers: int, *, once: bool) -> int:
     return int(nx.network_simplex(graph)[0])
 
 
-# ---- a few by hand
-
-
 def test_a_seed_deals_alike_and_everybody_meets_every_column_alike() -> None:
     """60 HS x 6 types among 12 writers: 30 cells each, 5 of each type."""
     row, column = full_grid(60, 6)
@@ -117,15 +114,6 @@ def test_a_seed_deals_alike_and_everybody_meets_every_column_alike() -> None:
     assert np.array_equal(dealt.annotator, again.annotator)
     assert np.array_equal(dealt.pair, again.pair)
     assert not np.array_equal(dealt.pair, other.pair)
-
-
-def test_nobody_rates_the_row_that_they_wrote() -> None:
-    """12 texts by 4 writers, 3 criteria, two raters each: 72 answers, 18 for each of the four."""
-    row, column = full_grid(12, 3)
-    barred = (row[:, None] % 4) == np.arange(4)
-    times = table(assign_cells(row, column, barred, 2, seed=1), 36, 4)
-    assert not times[barred].any()
-    assert times.sum(axis=0).tolist() == [18] * 4
 
 
 @given(n_rows=st.integers(1, 30), n_columns=st.integers(1, 5), n_people=st.integers(2, 7), seed=st.integers(0, 999))
@@ -203,9 +191,6 @@ def crews(draw: st.DrawFn) -> tuple[Bools, Bools]:
     return crew, crew | (rng.random(crew.shape) < draw(st.sampled_from([0.0, 0.1, 0.5])))
 
 
-# -- how many labels are missing
-
-
 FREE = np.zeros(100, np.bool_)
 TENS = full_grid(10, 10)
 
@@ -246,9 +231,6 @@ def test_asking_for_the_same_overlap_again_adds_nothing(shares: list[int], seed:
     settled = np.random.default_rng(seed + 1).random(42) < 0.2
     once = asked + n_labels_missing(hs, cn, asked, settled, overlap, seed)
     assert n_labels_missing(hs, cn, once, settled, overlap, seed + 1).sum() == 0
-
-
-# -- who gives them
 
 
 @given(crew_and_bars=crews(), most=st.integers(1, 4), seed=SEEDS)
@@ -306,9 +288,6 @@ def test_trades_keep_loads_sizes_and_what_is_locked_and_never_make_meetings_less
     assert (evened.sum(axis=0) == crew.sum(axis=0)).all()
     assert (evened.sum(axis=1) == crew.sum(axis=1)).all()
     assert (between(shared_by(evened)) ** 2).sum() <= (between(shared_by(crew)) ** 2).sum()
-
-
-# -- late joiners
 
 
 def test_a_late_joiner_takes_over_an_even_share_from_the_ends_of_the_shards_and_nobody_else_does() -> None:

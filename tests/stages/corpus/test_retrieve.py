@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from fcpair.errors import InputError
 from fcpair.models.language import detect_language
-from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.retrieve import candidate_positions, check_k, even_shares, non_english_note
 from fcpair.stages.corpus.text_identity import fold_arabic, identity
 from stages.corpus.neighbours import neighbours
@@ -53,9 +51,6 @@ def keys(found: pd.DataFrame) -> list[tuple[int, ...]]:
     return list(found[["source", "cn", "rank"]].itertuples(index=False, name=None))
 
 
-# -- neighbours
-
-
 def test_neighbours_by_hand() -> None:
     """Angles of 0, 10, 30 and 90 degrees; the cosine of their differences."""
     angles = np.radians([0, 10, 30, 90])
@@ -83,39 +78,6 @@ def test_neighbours_are_those_of_a_loop_over_distinct_texts_and_over_rows(n: int
     copies = np.random.default_rng(seed).integers(1, 4, n)
     found = neighbours(vectors, np.array(sources), k, copies)
     assert keys(found) == by_loop(vectors, sources, k, copies.tolist())
-
-
-def test_neighbours_are_those_of_scikit_learn() -> None:
-    vectors = unit_vectors(300, seed=5)
-    sources = np.arange(0, 300, 7)
-    distance, nearest = NearestNeighbors(n_neighbors=6, metric="cosine").fit(vectors).kneighbors(vectors[sources])
-    found = neighbours(vectors, sources, 5)
-    assert found["cn"].to_numpy().reshape(-1, 5).tolist() == nearest[:, 1:].tolist()
-    assert found["score"].to_numpy().reshape(-1, 5) == pytest.approx(1 - distance[:, 1:], abs=1e-5)
-
-
-def test_a_text_in_three_rows_fills_three_places() -> None:
-    """From text 0 the others follow in order; at k = 3, text 1 fills three places, and text 2 one of two before 3."""
-    angles = np.radians([0, 10, 20, 30, 40])
-    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-    counted = {1: [1], 2: [1], 3: [1], 4: [1, 2], 5: [1, 2, 3]}
-    for k, expected in counted.items():
-        found = neighbours(vectors, np.array([0]), k, copies=np.array([9, 3, 1, 2, 1]))
-        assert found["cn"].tolist() == expected
-
-
-@pytest.mark.parametrize("copied", [1, 7, 49])
-@pytest.mark.parametrize("seed", range(5))
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, copied: int, seed: int) -> None:
-    """Though sums come out otherwise in their last bits when matrices of another shape are multiplied."""
-    vectors = with_duplicates(99, seed, dimension=384)
-    sources = np.arange(0, 99, 2)
-    whole = neighbours(vectors, sources, 4)
-    monkeypatch.setattr(retrieve, "COPIED_ROWS", copied)
-    pd.testing.assert_frame_equal(neighbours(vectors, sources, 4, memory_mb=1), whole)
-
-
-# -- languages
 
 
 @pytest.mark.parametrize(

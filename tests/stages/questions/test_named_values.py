@@ -51,9 +51,6 @@ WHOLE = ("bm25(k1=high)", "bm25(k1=-1)", "tfidf(fit=(a)", 'tfidf(fit="a\\d")', "
 """Names that a refusal shows as they are."""
 
 
-# -- printed and read back
-
-
 @given(systems)
 def test_a_system_is_read_back_from_its_name_and_from_its_short_one_with_files_at_their_last_part(
     system: System,
@@ -143,67 +140,45 @@ def test_files_are_taken_to_be_relative_to_a_folder_also_inside_and_need_no_quot
         assert "bm25_k1=2.0.trec" in str(parse_system(text))
 
 
-# -- refused
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "system `` cannot be read; expected a name such as random, tfidf, bm25"),
-        ("  ", "cannot be read"),
         ("bm25(", "cannot be read"),
-        ("bm25)", "cannot be read"),
         ("bm25(k1=1) and more", "cannot be read"),
-        ("(k1=1)", "cannot be read"),
         ("tf-idf", "did you mean `tfidf`?"),
         ("sbert:", "cannot be read"),
-        ("sbert:a,b", "cannot be read"),
         ('sbert:"a', "cannot be read"),
-        ('sbert:"a" b', "cannot be read"),
         ("bm52", "there is no `bm52`; did you mean `bm25`?"),
-        ("BM25", "there is no `BM25`; did you mean `bm25`?"),
         ("xyz", "there is no `xyz`; known are random, tfidf, bm25, "),
         ("bm25(token=space)", "there is no option `token`; did you mean `tokens`?"),
         ("bm25(seed=1)", "there is no option `seed`; known are k1, b, variant, tokens, lower, fit"),
         ("sbert:m(k=1)", "there is no option `k`; `sbert` has none"),
         ("bm25(1.2)", "`1.2` cannot be read; expected option=value"),
         ("bm25(k1)", "`k1` cannot be read; expected option=value"),
-        ("bm25(=1)", "`=1` cannot be read; expected option=value"),
         ("bm25(k1=1,)", "`` cannot be read; expected option=value"),
-        ("bm25(,k1=1)", "`` cannot be read; expected option=value"),
         ("bm25(k1=1,k1=2)", "`k1` is given twice"),
         ("bm25(k1=high)", "`k1` is `high`; expected a number"),
-        ("bm25(k1=)", "`k1` is ``; expected a number"),
         ("bm25(lower=yes)", "`lower` is `yes`; expected true or false"),
         ("bm25(tokens=chars)", "`tokens` is `chars`; expected one of words, space"),
         ("tfidf(fit=)", "`fit` is ``; expected a text"),
-        ('tfidf(fit="")', "`fit` is ``; expected a text"),
         ('tfidf(fit="a)', "the brackets or quotes do not match"),
         ('tfidf(fit="a\\d")', 'cannot be read; expected "...", with a backslash before each quote'),
-        ('tfidf(fit="a" b)', 'cannot be read; expected "...", with a backslash before each quote'),
         ("tfidf(fit=a)b)", "the brackets or quotes do not match"),
-        ("tfidf(fit=a)(b)", "the brackets or quotes do not match"),
         ("tfidf(fit=(a)", "the brackets or quotes do not match"),
         ("random(seed=1.5)", "`seed` is `1.5`; expected a whole number"),
         ("random(seed=-1)", "seed is -1; expected a whole number, 0 or more"),
         ("bm25(k1=-1)", "k1 is -1.0; expected a number, 0 or more"),
-        ("bm25(k1=inf)", "k1 is inf"),
         ("bm25(k1=nan)", "k1 is nan"),
         ("bm25(b=1.5)", "b is 1.5; expected a number from 0 to 1"),
-        ("bm25(b=nan)", "b is nan"),
         ("bm25:x", "`bm25` takes nothing after a colon"),
         ("sbert", "something is missing; expected sbert:NAME"),
-        ("sbert()", "something is missing; expected sbert:NAME"),
         ("sbert(of=m)", "there is no option `of`; `sbert` has none"),
-        ("sbert:m(of=n)", "there is no option `of`"),
         ("rerank(by=llm:m)", "something is missing; expected rerank(first=...)"),
         ("rerank(first=bm52,by=llm:m)", "there is no `bm52`; did you mean `bm25`?"),
         ("rerank(first=bm25(k1=x),by=llm:m)", "`k1` is `x`; expected a number"),
-        ("rerank(first=bm25(k1=1,by=llm:m)", "the brackets or quotes do not match"),
         ("cross:c(first=5)", "there is no `5`"),
-        ("cross:c(first=)", "system `` cannot be read"),
         ("run:b\udcffd.trec", "expected a text"),
-        ("bm25(fit=b\udcffd.csv)", "expected a text"),
         ('sbert:"a\\ud800"', "expected a text"),
         ('sbert:"a\\u0000"', "expected a text"),
     ],
@@ -223,9 +198,6 @@ def test_any_text_is_a_system_or_refused(text: str) -> None:
     except InputError:
         return
     assert parse_system(str(system)) == system
-
-
-# -- values of one's own
 
 
 @dataclass(frozen=True)

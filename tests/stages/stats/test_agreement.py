@@ -83,9 +83,6 @@ MOST = from_table("a", "b", COHEN) | from_table("a", "c", SAME_RAW[0], 100) | fr
 ONE_CLASS = from_table("c", "d", [[4, 0], [0, 0]], 500)
 
 
-# -- two annotators
-
-
 def test_kappa_of_the_textbook_table() -> None:
     """Observed 35/50 = 0.7; by chance 0.5 x 0.6 + 0.5 x 0.4 = 0.5; kappa = 0.2 / 0.5 = 0.4."""
     subset = only(measured(from_table("a", "b", COHEN)))
@@ -135,9 +132,6 @@ def test_every_two_annotators_who_share_a_pair_have_a_subset_and_a_pair_counts_o
     assert {subset.annotators: subset.n for subset in found.subsets} == sizes
     given = {p: dict(zip("abc", codes, strict=True)) for p, codes in enumerate([(0, 0, 2), (2, 2, 0), (0, 2, 0)])}
     assert figures(measured(given))["mean kappa"].n == 3
-
-
-# -- what is undefined, and what has no interval
 
 
 @pytest.mark.parametrize(
@@ -209,9 +203,6 @@ def test_fleiss_rests_only_on_pairs_with_its_number_of_labels() -> None:
     assert found["Krippendorff's alpha, nominal"].n == 3
 
 
-# -- summary
-
-
 def test_summary_of_the_defined_kappas_by_hand() -> None:
     """Kappas 2/5, 3/23 and 7/27 on 50, 100 and 100 pairs; the fourth subset, of one class, is left out."""
     found = figures(measured(MOST | ONE_CLASS))
@@ -230,9 +221,6 @@ def test_summary_of_the_defined_kappas_by_hand() -> None:
     assert one_subset["mean kappa"].value == one_subset["mean kappa weighted by n"].value == pytest.approx(0.4)
     assert one_subset["standard deviation of kappa"].value is None
     assert one_subset["standard deviation of kappa"].undefined
-
-
-# -- not sure, input, output
 
 
 def test_dropped_indefinite_labels_are_left_out_before_anything_else() -> None:
@@ -304,9 +292,6 @@ def test_importing_the_module_imports_no_slow_library() -> None:
     )
 
 
-# -- what must hold for every input
-
-
 CODES = st.dictionaries(st.sampled_from("abcd"), st.sampled_from([0, 1, 2]), min_size=1)
 given_labels = st.lists(CODES, min_size=1, max_size=12).map(lambda pairs: dict(enumerate(pairs)))
 
@@ -357,9 +342,6 @@ def test_the_codes_of_the_classes_matter_only_to_ordinal_alpha(given_: Given, co
     left_out = () if codes in ([0, 1, 2], [2, 1, 0]) else (ordinal,)
     found, again = (compute_agreement(x, SCHEME, TEXTS) for x in (labels, recoded))
     assert values(again, *left_out) == values(found, *left_out)
-
-
-# -- the distance of the question
 
 
 def question(text: str) -> Closed:
@@ -415,9 +397,6 @@ def test_a_scale_of_101_points_takes_little_memory() -> None:
     tracemalloc.stop()
     assert peak < 60 * 1024**2
     assert all(figure.value is not None for figure in figures(found).values() if "Fleiss" not in figure.name)
-
-
-# -- FC-CONAN
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,6 @@ GRID = SHAPES["45 x 24"]
 
 
 def cautions_of(shape: Shape, effects: Effects) -> list[str]:
-    """All cautions about ten studies."""
     rng = np.random.default_rng(2)
     return [caution for _ in range(10) for caution in find_cautions(draw(shape, effects, rng)[0], CLASSES)]
 

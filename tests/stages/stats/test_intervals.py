@@ -74,7 +74,6 @@ def scored(n_hs: int, n_figures: int, seed: int) -> Floats:
 
 
 def bounds(values: Floats, draws: int = 300, seed: int = 4, ends: tuple[float, float] = (0.0, 1.0)) -> Floats:
-    """The lower and the upper bounds, shape `(2, n_figures)`."""
     reach = np.tile(np.array(ends)[:, None], values.shape[1])
     return np.stack(mean_intervals(values, reach, draws, seed))
 

@@ -63,9 +63,6 @@ def spreads(hs: float, cn: float, pair: float, **more: float) -> dict[Cluster, S
     }
 
 
-# -- by hand
-
-
 @pytest.mark.parametrize(
     ("replicates", "counts", "n", "variance"),
     [
@@ -192,9 +189,6 @@ def test_why_there_is_no_interval(variances: dict[Cluster, Spread], why: str) ->
     assert (figure.low, figure.high, figure.note) == (None, None, reason)
 
 
-# -- against leaving out by hand
-
-
 def random_labels(seed: int, n_people: int = 4) -> pd.DataFrame:
     """5 HS x 6 CN, most pairs with two or three labels of three classes that lean on HS, CN and annotators."""
     rng = np.random.default_rng(seed)
@@ -295,9 +289,6 @@ def test_the_standard_error_of_two_annotators_is_what_leaving_out_by_hand_gives(
     )
     (subset,) = compute_agreement(labels, SCALE, options).subsets
     assert subset.kappa_se == pytest.approx(max(hs + cn - pair, pair) ** 0.5)
-
-
-# -- what must always hold
 
 
 ANSWERS = st.lists(st.sampled_from([0, 1, 2]), min_size=2, max_size=4).map(tuple)

@@ -68,9 +68,6 @@ def overlap_of(pairs: list[list[int]], hs: list[int], cn: list[int]) -> Overlap:
     )
 
 
-# -- sums
-
-
 def test_a_pair_adds_its_labels_and_its_coincidences_to_the_sums_and_one_without_two_adds_nothing() -> None:
     """0, 0, 2: of the six ordered label pairs two are 0 0, two 0 2, two 2 0, each counted 1 / (3 - 1)."""
     found = sums(counted([[0, 0, 2]]))
@@ -99,9 +96,6 @@ def test_sums_by_cluster_are_those_of_a_loop(members: list[tuple[int, int]]) -> 
 def test_dense_codes_are_those_of_numpy_s_unique(codes: list[int]) -> None:
     for found, expected in zip(dense_codes(np.array(codes)), np.unique(codes, return_inverse=True), strict=True):
         np.testing.assert_array_equal(found, expected)
-
-
-# -- coefficients
 
 
 @pytest.mark.parametrize(
@@ -227,9 +221,6 @@ def test_ac1_equals_loops_over_label_pairs(pairs: list[list[int]]) -> None:
     profiles = counted(pairs)
     expected = (np.mean(agreeing) - chance) / (1 - chance)
     assert gwet_ac1(sums(profiles)) == pytest.approx(expected, abs=1e-9)
-
-
-# -- pooled figures with intervals
 
 
 def simulated(seed: int) -> Overlap:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.stats import nct, permutation_test, t
+from scipy.stats import nct, t
 from statsmodels.stats.multitest import multipletests
 
 from fcpair.errors import InputError
@@ -28,9 +28,6 @@ from fcpair.stages.stats.paired_tests import (
 )
 
 Floats = NDArray[np.float64]
-
-
-# -- randomisation
 
 
 def exact_p(differences: Floats) -> float:
@@ -75,19 +72,6 @@ def test_only_the_seed_changes_a_p_value(monkeypatch: pytest.MonkeyPatch) -> Non
         assert randomisation(differences, 500, 3).tolist() == whole
 
 
-@pytest.mark.parametrize("cells", [500, intervals.BLOCK_CELLS])
-def test_the_p_value_is_near_that_of_scipy(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
-    """Two estimates from 9,999 draws each, within three standard errors; scipy doubles the smaller one-sided p."""
-    monkeypatch.setattr(intervals, "BLOCK_CELLS", cells)
-    differences = np.random.default_rng(8).normal(0.2, 1, 40)
-    other = permutation_test((differences,), np.mean, permutation_type="samples", n_resamples=9_999, rng=1).pvalue
-    found = randomisation(differences[:, None], 9_999, seed=1)[0]
-    assert found == pytest.approx(other, abs=3 * sqrt((other * (1 - other) + 2 * other * (1 - other / 2)) / 9_999))
-
-
-# -- Holm
-
-
 @pytest.mark.parametrize(
     ("p", "corrected"),
     [
@@ -124,9 +108,6 @@ def test_fewer_hs_than_are_needed_have_too_few_ways_of_signs(n_tests: int) -> No
     needed = needed_hs(n_tests, 0.05)
     least = [n_tests * exact_p(np.linspace(0.1, 0.9, n_hs)) for n_hs in (needed, needed - 1)]
     assert least[0] < 0.05 <= least[1]
-
-
-# -- Kendall
 
 
 @pytest.mark.parametrize(

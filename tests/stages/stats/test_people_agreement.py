@@ -137,9 +137,6 @@ def rated(one: list[float], other: list[float], options: Agree) -> Agreement:
     return compute_agreement(labels, question, options)
 
 
-# -- kappa
-
-
 def test_kappa_on_bins_of_a_worked_example() -> None:
     """In bins L L M M H H and L M M H H H: 4 of 6 agree, by chance 1/3 (1/6 + 2/6 + 3/6) = 1/3, kappa = 1/2.
 
@@ -176,9 +173,6 @@ def test_kappa_on_bins_is_scikit_learn_s_on_the_classes(codes: list[tuple[int, i
     assume(len({*classes[0].tolist(), *classes[1].tolist()}) > 1)
     (subset,) = rated(list(one), list(other), Agree("quadratic", bins=PARSCN)).on_bins
     assert subset.kappa.value == pytest.approx(cohen_kappa_score(*classes), abs=1e-12)
-
-
-# -- bins
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,9 @@ from fcpair.steps.adjudication.case_queues import visiting_order
 from fcpair.study import Study
 from fcpair.work_records import ConflictCase, QueueCounts
 from steps.docket import adjudicators, decision_on, first_case
-from steps.small import ANNOTATORS, NAMES, At, open_work, record, standing, write_csv
+from steps.small import ANNOTATORS, NAMES, At, open_work, record, standing, with_grid, write_csv
 
 CHOICES = ("not_appropriate", "appropriate", "irreconcilable")
-
-
-# -- what is shown
 
 
 def test_each_pair_that_waits_is_shown_once_with_its_labels_and_no_name_and_those_of_one_hs_together(at: At) -> None:
@@ -52,27 +49,13 @@ def test_each_pair_that_waits_is_shown_once_with_its_labels_and_no_name_and_thos
     assert changes <= len(set(messages))  # one HS may stand at the border of two shares
 
 
-def test_one_can_go_on_from_each_pair_and_come_back_to_the_first(at: At) -> None:
-    study = at("decided")
-    queue, (judy,) = AdjudicationQueue(study.grid()), adjudicators(study, "judy")
-    first = first_case(study, judy)
-    seen = [first.cell_id]
-    for _ in range(queue.state(judy).waiting):
-        case = queue.next(judy, after=seen[-1])
-        assert case is not None
-        seen.append(case.cell_id)
-    assert sorted(seen[:-1]) == study.grid().waiting_pairs()
-    assert seen[-1] == first.cell_id
-
-
 @settings(max_examples=10)
 @given(answered=st.sets(st.integers(0, 41)), seed=st.integers(0, 2))
 def test_a_pair_with_an_open_label_is_never_shown(
     answered: set[int], seed: int, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("open")
-    study = Study(copy_study(files["dealt"], folder / "study.db"))
-    grid = study.grid()
+    study, grid = with_grid(Study(copy_study(files["dealt"], folder / "study.db")))
     (judy,) = adjudicators(study, "judy")
     work = open_work(study)
     rows = [(who, pair, NAMES[(at + seed) % 3]) for at, (who, pair) in enumerate(work) if at in answered]
@@ -98,8 +81,7 @@ def test_a_pair_with_an_open_label_is_never_shown(
 
 @pytest.mark.server
 def test_of_two_who_decide_at_the_same_moment_one_is_told_about_the_other(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     people = adjudicators(study, "judy", "vera")
     for pair in grid.waiting_pairs():
         cases = [AdjudicationQueue(grid).case(person, pair) for person in people]
@@ -158,9 +140,6 @@ def _attempt(act: Callable[[], object]) -> bool:
     return True
 
 
-# -- the way through
-
-
 @given(n=st.integers(0, 60), of=st.integers(1, 9))
 def test_every_adjudicator_comes_past_every_pair_once(n: int, of: int) -> None:
     for at in range(of):
@@ -180,9 +159,6 @@ def test_two_adjudicators_meet_at_the_last_pair_alone(n: int, turns: list[int]) 
         before_them = [next(pair for pair in way if pair in left) for way in ways]
         assert before_them[0] != before_them[1]
         left.discard(before_them[turn])
-
-
-# -- what is decided
 
 
 @pytest.mark.server

@@ -17,13 +17,12 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Figure, Role
 from fcpair.stages.questions import parse_form
 from fcpair.stages.questions.form import part_codes
-from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.agreement import Agreement, AgreementBlock, compute_agreement, part_agreements
 from fcpair.steps.adjudication import agreement as agree
 from fcpair.steps.base.context import note_stage_run
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import HS, At, record
+from steps.small import HS, At, record, with_grid
 
 REPLIES = tuple(f"A mild reply about the weather, number {at}." for at in range(6))
 CRITERIA = ("fluent", "specific", "respectful")
@@ -130,18 +129,6 @@ def test_each_column_is_named_and_its_intervals_are_for_new_rows(grid: Grid) -> 
     assert "interval from 5 rows" in raw.note
 
 
-def test_a_row_with_too_little_says_so_and_notes_speak_of_rows_and_columns(grid: Grid) -> None:
-    blocks = named(grid.agreement(Agree(blocks="row"), round="answer"))
-    assert [of for part, of in blocks if part == "tone"] == list(REPLIES)
-    last = agreement_of(blocks["tone", REPLIES[-1]])
-    assert last.pooled[0].n == 2
-    assert any(figure.undefined for figure in last.pooled)
-    tone = agreement_of(named(grid.agreement(Agree(intervals="annotators"), round="answer"))["tone", ""])
-    assert tone.interval_scope == "new rows, columns and annotators"
-    assert not any("HS" in figure.note or "CN" in figure.note for figure in tone.pooled)
-    assert "6 rows, 3 columns" in agreement_of(grid.agreement(round="answer")[3]).pooled[0].note
-
-
 def test_a_column_without_answers_has_its_reasons() -> None:
     form = parse_form("fit: one_of(no,yes+)")
     answers = pd.DataFrame([(1, 1, 7, "al", 0), (1, 1, 7, "bo", 1)], columns=[*COLUMNS[:4], "answer"])
@@ -163,19 +150,6 @@ def test_a_question_that_was_not_asked_has_no_labels() -> None:
     assert tone.pooled[0].value == 0.0  # raw agreement
 
 
-def test_what_is_kept_of_a_run_is_how_many_blocks_there_are_and_each_alpha(grid: Grid) -> None:
-    run = agree.note_agreement(grid, Agree())
-    assert list(run.counts) == [
-        "blocks",
-        *(f"types: {name}, Krippendorff's alpha, nominal" for name in ("facts", "humour")),
-        "tone, Krippendorff's alpha, interval",
-        "intervals",
-    ]
-    assert run.counts["blocks"] == 4
-    assert agree.note_agreement(grid, Agree(blocks="column")).counts == {"blocks": 10}
-    agree.note_agreement(grid, Agree())
-
-
 def test_a_form_of_several_questions_needs_the_name_of_its_round(grid: Grid) -> None:
     with pytest.raises(InputError, match="round `answer` does not ask a single closed question; name"):
         grid.agreement()
@@ -184,6 +158,10 @@ def test_a_form_of_several_questions_needs_the_name_of_its_round(grid: Grid) -> 
         grid.agreement(round="nowhere")
     with pytest.raises(StageError, match="round `later` has no answers yet"):
         grid.agreement(round="later")
+    with pytest.raises(InputError, match=r"round `answer` asks .*; a label model is for one closed question"):
+        grid.aggregate(round="answer")
+    with pytest.raises(StageError, match="round `later` has no answers yet"):
+        grid.aggregate(round="later")
 
 
 def test_the_round_that_counts_is_one_block_of_the_same_figures(at: At) -> None:
@@ -197,24 +175,6 @@ def test_the_round_that_counts_is_one_block_of_the_same_figures(at: At) -> None:
     assert grid.desk.round_of_blocks(Agree(blocks="row")) == "label"
     with pytest.raises(InputError, match="round `validate` checks decisions"):
         grid.agreement(round="validate")
-
-
-def test_the_grid_is_what_is_measured_where_nothing_else_is_said() -> None:
-    assert Agree(blocks="grid") == Agree()
-    assert "blocks" not in compute_agreement(by_hand("types: facts"), VERDICT).as_dict()["options"]
-    with pytest.raises(InputError, match="blocks is 'cell'; expected one of grid, column, row"):
-        Agree(blocks="cell")  # type: ignore[arg-type]
-
-
-def test_the_scale_of_a_form_has_kappa_on_bins(grid: Grid) -> None:
-    blocks = named(grid.agreement(Agree(bins=("1-2", "2.5-3.5", "4-5")), round="answer"))
-    assert {name for (name, _), block in blocks.items() if block.agreement and block.agreement.bins} == {"tone"}
-    (subset,) = agreement_of(blocks["tone", ""]).on_bins
-    both = [[1 + (cell % 8 + (who == "bo" and cell % 4 == 0)) / 2 for who in ("al", "bo")] for cell in range(1, 18)]
-    ranges = ((1, 2), (2.5, 3.5), (4, 5))
-    table = [[sum(a <= i <= b and c <= j <= d for i, j in both) for c, d in ranges] for a, b in ranges]
-    assert [list(row) for row in subset.table] == table
-    assert subset.n == 17
 
 
 def test_bins_that_a_form_has_no_scale_for_are_refused_unless_they_are_the_grid_s_own(tmp_path: Path) -> None:
@@ -239,9 +199,6 @@ def test_bins_that_a_form_has_no_scale_for_are_refused_unless_they_are_the_grid_
     assert page.count("<caption>The same on bins") == 1
     assert "Bins 1-3, 3.5-5; unweighted." in page
     assert "mean kappa on bins" in page
-
-
-# -- two people side by side, disputed texts, and agreement by metadata
 
 
 def test_two_people_are_compared_on_what_both_labelled_and_each_confusion_is_a_search(at: At) -> None:
@@ -269,8 +226,7 @@ def test_two_people_are_compared_on_what_both_labelled_and_each_confusion_is_a_s
 
 
 def test_the_most_disputed_texts_have_the_pairs_that_are_disputed(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     labels = grid.labels().groupby("pair")["label"].agg(["nunique", "count"])
     disputed = labels.index[labels["nunique"] > 1].tolist()
     sides = Monitor(grid).disputed_texts()
@@ -316,12 +272,8 @@ def test_agreement_is_measured_for_each_value_of_metadata(at: At) -> None:
     assert columns == {"row": ("hs_topic", "id", "topic"), "column": ()}  # not offered: what has one value
 
 
-# -- label models: which labels they are of, what they are compared with, and that they change nothing
-
-
 def test_the_models_are_of_the_definite_labels_that_stand(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     labels = grid.labels()
     definite = labels[labels["label"] != "not_sure"]
     models = grid.aggregate()
@@ -366,37 +318,14 @@ def test_a_verdict_that_disagrees_is_met_by_another_class_and_nothing_is_written
     assert grid.tiers().table().pair_frame().equals(tiers)
 
 
-def test_a_closed_round_of_a_planned_grid_has_models(tmp_path: Path) -> None:
-    sides = SidePlan(names=tuple(f"Tea {at}." for at in range(6))), SidePlan(names=("mild", "kind"))
-    rounds = (
-        RoundPlan("rate", "rate: scale(1,3,1,positive=3)", "rater", answers=2),
-        RoundPlan("write", "text: text()", "writer", counts=False),
-    )
-    with closing(Study.create(tmp_path / "s.db", grids=[GridPlan("g", *sides, rounds)])) as study:
-        study.grid().pair()
-        study.add_people(["al", "bo", "cy"], Role.RATER)
-        study.grid().assign_round("rate")
-        with pytest.raises(StageError, match="needs labels first"):
-            study.grid().aggregate()
-        for who in ("al", "bo", "cy"):
-            desk, visitor = at_desk(study, who)
-            for task in desk.tasks(visitor, 40):
-                give(
-                    desk, visitor, 1 + (task.cell_id + (who == "bo" and task.cell_id % 4 == 0)) % 3, task.assignment_id
-                )
-        models = study.grid().aggregate(round="rate")
-        assert models.classes == ("1", "2", "3")
-        assert (models.n_pairs, models.n_labels) == (12, 24)
-        with pytest.raises(InputError, match=r"round `write` asks `text: text\(\)`; a label model is for one closed"):
-            study.grid().aggregate(round="write")
-        with pytest.raises(UnknownIdError, match="there is no round `rates`"):
-            study.grid().aggregate(round="rates")
-
-
-def test_labels_of_one_annotator_are_refused(at: At, tmp_path: Path) -> None:
-    rows = at("labelled").grid().labels()
-    only_ana = rows.drop_duplicates("pair", keep=False).query("annotator == 'ana'")["pair"].tolist()
-    study = at("dealt")
-    record(study, tmp_path, [("ana", pair, "appropriate") for pair in only_ana])
-    with pytest.raises(InputError, match="are of one annotator; a label model compares annotators, and needs two"):
-        study.grid().aggregate()
+def test_what_is_kept_of_a_run_is_how_many_blocks_there_are_and_each_alpha(grid: Grid) -> None:
+    run = agree.note_agreement(grid, Agree())
+    assert list(run.counts) == [
+        "blocks",
+        *(f"types: {name}, Krippendorff's alpha, nominal" for name in ("facts", "humour")),
+        "tone, Krippendorff's alpha, interval",
+        "intervals",
+    ]
+    assert run.counts["blocks"] == 4
+    assert agree.note_agreement(grid, Agree(blocks="column")).counts == {"blocks": 10}
+    agree.note_agreement(grid, Agree())

@@ -1,22 +1,38 @@
-"""The queues that an adjudicator can choose, and the orders: by rows, and by doubt, worked out beside the work."""
+"""The queues that adjudicators can choose, their orders, and the kept list of conflicts, as it would be found anew."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 
+import pandas as pd
 import pytest
+from conftest import one_short
+from sqlalchemy import Connection
 
 from fcpair.errors import InputError, StudyError
 from fcpair.files.tables.tabular import read_table
 from fcpair.grid import AdjudicationQueue, CaseOrder, CaseQueue
+from fcpair.params import Annotate
+from fcpair.records import Role
 from fcpair.stages.adjudication.aggregate import LabelData
 from fcpair.steps.adjudication import case_queues
+from fcpair.steps.adjudication.case_queues import current_conflicts
+from fcpair.steps.base.context import GridContext
+from fcpair.steps.rules import permissions, rule_decisions
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.database.backends import sqlite
+from fcpair.store.database.backends.protocol import driver
 from fcpair.study import Study
-from steps.docket import adjudicators, decide, wait_for_ranking
-from steps.small import At, record
+from steps.docket import adjudicators, decide, decision_on, first_case, wait_for_ranking
+from steps.online import at_desk, give
+from steps.people.test_slots import Walk
+from steps.small import At, labels_of, record, write_csv
 
 Alone = tuple[Study, AdjudicationQueue, int]
 NAMES = ("judy", "jack", "jill")
@@ -77,6 +93,19 @@ def test_flagged_has_one_s_own_flagged_decisions_and_those_that_wait_again(study
     assert walk(study, "jack", CaseQueue.FLAGGED) == []
     docket.undo(judy, first, "undo-request")
     assert walk(study, "jack", CaseQueue.FLAGGED) == [first]
+
+
+def test_time_left_is_by_one_s_own_pace_once_that_is_known(study: Study) -> None:
+    docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
+    pairs = study.grid().waiting_pairs()
+    for pair in pairs[:5]:
+        decide(study, judy, pair)
+    assert docket.left_s(judy, 2) is None
+    decide(study, judy, pairs[5])
+    left = docket.left_s(judy, 10)
+    assert left is not None
+    assert left == pytest.approx(5 * (docket.left_s(judy, 2) or 0))
+    assert docket.left_s(judy, 0) == 0
 
 
 def test_second_looks_have_what_was_decided_before_its_labels_changed(study: Study, tmp_path: Path) -> None:
@@ -143,19 +172,6 @@ def test_where_no_model_can_be_fitted_cases_go_by_number(study: Study, at: At, t
     assert walk(alone, "judy", order=DOUBT) == only_ana
     with pytest.raises(InputError, match="there are no definite labels"):
         alone.grid().desk.agenda("judy", order="doubt")
-
-
-def test_time_left_is_by_one_s_own_pace_once_that_is_known(study: Study) -> None:
-    docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
-    pairs = study.grid().waiting_pairs()
-    for pair in pairs[:5]:
-        decide(study, judy, pair)
-    assert docket.left_s(judy, 2) is None
-    decide(study, judy, pairs[5])
-    left = docket.left_s(judy, 10)
-    assert left is not None
-    assert left == pytest.approx(5 * (docket.left_s(judy, 2) or 0))
-    assert docket.left_s(judy, 0) == 0
 
 
 # -- the order by doubt is worked out beside the work: nobody waits for it, and it holds as soon as it is there
@@ -227,23 +243,6 @@ def test_who_went_on_before_the_order_was_there_goes_on_at_its_beginning(alone: 
     assert walked == [*ranked, *ranked][start : start + len(walked)]
 
 
-def test_cases_that_were_flagged_end_with_the_last_in_a_new_order_too(alone: Alone, released: Event) -> None:
-    study, docket, judy = alone
-    pairs = study.grid().waiting_pairs()[:3]
-    for pair in pairs:
-        decide(study, judy, pair, flagged=True)
-    first = docket.next(judy, queue=CaseQueue.FLAGGED, order=DOUBT)
-    assert first
-    released.set()
-    wait_for_ranking(docket)
-    shown, case = [first.cell_id], docket.next(judy, first.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
-    while case:
-        shown.append(case.cell_id)
-        case = docket.next(judy, case.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
-    assert set(shown) == set(pairs)
-    assert len(shown) <= len(pairs) + 1
-
-
 def test_a_process_that_could_not_read_tries_again_or_leaves_it_to_another(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,3 +262,154 @@ def test_a_process_that_could_not_read_tries_again_or_leaves_it_to_another(
     next_pair(docket, judy)
     wait_for_ranking(docket)
     assert next_pair(docket, judy) == ranked_pairs(study)[0]
+
+
+STEPS = 120
+READS_ALL = re.compile(
+    r"SCAN (judgement|adjudication|newer|later|seen|answer|text|assignment|earlier|cell)\b|AUTOMATIC"
+)
+
+
+@pytest.mark.files
+@pytest.mark.parametrize(("stage", "who", "answer"), [("dealt", "ana", "appropriate"), ("checking", "vera", "agree")])
+def test_an_answer_online_reads_no_table_of_answers_or_decisions_through(
+    at: At, monkeypatch: pytest.MonkeyPatch, stage: str, who: str, answer: str
+) -> None:
+    study = at(stage)
+    desk, visitor = at_desk(study, who, Annotate())
+
+    def act() -> None:
+        give(desk, visitor, answer)
+        desk.tasks(visitor, 5)
+
+    assert reading_all(study, monkeypatch, act) == []
+
+
+def reading_all(study: Study, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[tuple[str, str]]:
+    """The statements of an act that read a table through, each with the step of its plan that does."""
+    statements: list[str] = []
+    begin = sqlite.SQLITE.begin
+
+    def traced(conn: Connection, **how: bool) -> None:
+        driver(conn).set_trace_callback(statements.append)
+        begin(conn, **how)
+
+    monkeypatch.setattr(sqlite.SQLITE, "begin", traced)
+    act()
+    asked = [statement for statement in statements if statement.startswith("SELECT")]
+    monkeypatch.undo()
+    with study._store.read() as tx:
+        own = driver(tx)
+        plans = {query: [row[3] for row in own.execute(f"EXPLAIN QUERY PLAN {query}")] for query in asked}
+    assert plans
+    return [(query, step) for query, plan in plans.items() for step in plan if READS_ALL.search(step)]
+
+
+def assert_is_as_found_anew(study: Study, kept: GridContext) -> int:
+    """Compare the kept list and its counts with what the labels say now; returns how many there are."""
+    with study._store.read() as tx:
+        conflicts = rule_decisions.disputed_pairs(tx)
+        now = current_conflicts(kept, tx)
+        assert [now.by_id[cell_id] for cell_id in now.order] == conflicts
+        agenda = permissions.agenda(tx, None)
+        assert now.due_ids == set(agenda.pairs)
+        assert len(now.second_look_ids & now.due_ids) == len(agenda.again)
+    return len(conflicts)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("seed", one_short(*range(3)))
+def test_the_kept_list_is_that_which_would_be_found_anew_after_whatever_people_do(
+    at: At, tmp_path: Path, seed: int
+) -> None:
+    walk, sizes = Walk(at("dealt"), tmp_path, seed), set()
+    kept = walk.study.grid()
+    for _ in range(STEPS):
+        walk.step()
+        if walk.random.random() < 0.5:  # at times much has happened since it was last asked for
+            sizes.add(assert_is_as_found_anew(walk.study, kept))
+    sizes.add(assert_is_as_found_anew(walk.study, kept))
+    assert len(sizes) > 1
+
+
+def fcpair(study: Study, *words: str) -> None:
+    command = [sys.executable, "-m", "fcpair", *words, "--study", study.place]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.mark.files
+def test_the_kept_list_follows_what_other_processes_do_while_the_study_is_served(at: At, tmp_path: Path) -> None:
+    study = at("labelled")
+    kept = study.grid()
+    study.share()
+
+    def fcpair(*words: str) -> None:
+        command = [sys.executable, "-m", "fcpair", *words, "--study", study.place]
+        subprocess.run(command, check=True, capture_output=True)
+
+    before = assert_is_as_found_anew(study, kept)
+    rows = [{"pair": pair, "annotator": who, "label": "not_sure"} for pair, who in list(labels_of(study))[:6]]
+    fcpair("labels", "import", str(write_csv(tmp_path / "labels.csv", rows)), "--supersede")
+    changed = assert_is_as_found_anew(study, kept)
+    fcpair("adjudicate", "--policy", "majority")
+    decided = assert_is_as_found_anew(study, kept)
+    assert len({before, changed, decided}) == 3
+    study.close()
+
+
+def due_ids(study: Study, kept: GridContext) -> set[int]:
+    with study._store.read() as tx:
+        return current_conflicts(kept, tx).due_ids
+
+
+@pytest.mark.server
+def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> None:
+    """No answer tells of it: work is taken back, and there is nobody left to take it over."""
+    study = at("labelled")
+    kept = study.grid()
+    (zoe,) = study.add_people(["zoe"], Role.ANNOTATOR)
+    with study._store.write() as tx:
+        pair = rule_decisions.disputed_pairs(tx)[0].cell_id
+        given = pd.DataFrame({"cell_id": [pair], "person_id": [zoe.id], "position": [1], "status": ["open"]})
+        assignments.add_assignments(tx, given, rounds.primary(tx))
+    assert_is_as_found_anew(study, kept)
+    assert pair not in due_ids(study, kept)
+    for name in [person.name for person in study.people if person.role is Role.ANNOTATOR]:
+        study.retire(name)
+    assert_is_as_found_anew(study, kept)
+    assert pair in due_ids(study, kept)
+
+
+@pytest.mark.server
+def test_an_older_view_has_an_older_list_and_those_after_it_the_newest(at: At) -> None:
+    study = at("labelled")
+    kept = study.grid()
+    study.share()
+    (judy,) = adjudicators(study, "judy")
+    with study._store.read() as old:
+        rule_decisions.disputed_pairs(old)  # from here on this transaction sees the study as it is now
+        case = first_case(study, judy)
+        other = Thread(target=AdjudicationQueue(study.grid()).decide, args=(judy, decision_on(case)))
+        other.start()
+        other.join()
+        assert_is_as_found_anew(study, kept)
+        assert case.cell_id in current_conflicts(kept, old).due_ids
+    assert_is_as_found_anew(study, kept)
+    study.close()
+
+
+def test_cases_that_were_flagged_end_with_the_last_in_a_new_order_too(alone: Alone, released: Event) -> None:
+    study, docket, judy = alone
+    pairs = study.grid().waiting_pairs()[:3]
+    for pair in pairs:
+        decide(study, judy, pair, flagged=True)
+    first = docket.next(judy, queue=CaseQueue.FLAGGED, order=DOUBT)
+    assert first
+    released.set()
+    wait_for_ranking(docket)
+    shown, case = [first.cell_id], docket.next(judy, first.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
+    while case:
+        shown.append(case.cell_id)
+        case = docket.next(judy, case.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
+    assert set(shown) == set(pairs)
+    assert len(shown) <= len(pairs) + 1

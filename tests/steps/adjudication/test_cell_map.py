@@ -20,7 +20,7 @@ from fcpair.report.map_file import STATES, CellMap, count_answers, measure_side,
 from fcpair.study import Study
 from steps.online import at_desk, give
 from steps.oversight.test_pair_search import unsettle
-from steps.small import STAGES, At
+from steps.small import STAGES, At, with_grid
 
 pytestmark = pytest.mark.server
 DECIDED_STATES = ("decided, not validated", "valid", "not valid")
@@ -62,8 +62,7 @@ def test_states_are_counted_as_the_status_counts_them_once_there_is_a_grid(at: A
 
 
 def test_states_tiers_and_labels_are_those_that_a_search_finds_and_that_are_explained(at: At, tmp_path: Path) -> None:
-    study = unsettle(at("checked"), tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(unsettle(at("checked"), tmp_path))
     cell_map = map_of(grid)
     assert [each.n for each in cell_map.layers[0].classes] == list(study.status()["pairs"].values())
     assert pairs_in(cell_map, "state", "labelled, waits for a person") == numbers(grid, state=FilterState.WAITING)

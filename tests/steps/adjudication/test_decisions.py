@@ -1,18 +1,24 @@
-"""From labels to one label, and from there to verdicts: what is decided, what waits, what is taken back."""
+"""From labels to one label, and from there to verdicts; what is decided is searched, and put before a person again."""
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from servers import Places
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
+from fcpair.grid import AdjudicationQueue, DecidedCase, DecisionSearch
 from fcpair.params import Adjudicate, Partition, Validate
-from fcpair.records import Role
+from fcpair.records import Role, Status
+from fcpair.steps.rules.tallies import as_ranges
+from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
-from steps.small import ANNOTATORS, At, assert_refused, check, dump, labels_of, open_work, record, standing, write_csv
+from steps.docket import adjudicators, decision_on, first_case
+from steps.small import ANNOTATORS, At, assert_refused, check, open_work, record, standing, with_grid, write_csv
 
 MADE: dict[str, bytes] = {}  # the files of `given_labels`, by labels
 
@@ -52,52 +58,8 @@ REOPENED = ("reopened", None)
 # -- policies and people; what each policy decides, and who may, is tested in `tests/doors`
 
 
-def test_ties_and_not_sure_alone_can_be_discarded(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    run = study.grid().adjudicate(Adjudicate("majority", "discard"))
-    assert standing(study)[3] == standing(study)[4] == ("no_majority", None)
-    assert (run.counts["no_majority"], run.counts["waiting"]) == (2, 0)
-    assert set(study.grid().tiers().table().pairs.set_index("cell_id").loc[[3, 4], "final"]) == {-1}
-
-
-def test_what_a_person_decided_stands_when_the_labels_change(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    grid = study.grid()
-    for name in ("", "a,b", "../ada"):
-        assert_refused(study, partial(grid.decide, 2, 0, by=name), InputError, "cannot be a pseudonym")
-    grid.decide(2, 0, by="ada")
-    assert [person.role for person in study.people if person.name == "ada"] == [Role.ADJUDICATOR]
-    record(study, tmp_path, [("cleo", 2, "2")], supersede=True)
-    grid.adjudicate(Adjudicate("majority"))
-    assert standing(study)[2] == ("person", 0)
-
-
-# -- labels that change afterwards
-
-
-def test_a_rule_s_decision_follows_its_labels(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    grid = study.grid()
-    grid.adjudicate(Adjudicate("majority"))
-    run = record(study, tmp_path, [("ana", 1, "0"), ("cleo", 2, "1")], supersede=True)
-    assert standing(study)[1] == REOPENED
-    assert 1 in grid.waiting_pairs()
-    assert (run.counts["reopened"], run.counts["decided"]) == (1, 1)
-    assert [row["rule"] for row in grid.explain(1).decisions] == ["unanimous", "reopened"]
-    for changes, pair, decision in (
-        ([("ana", 1, "2")], 1, ("unanimous", 2)),
-        ([("ana", 2, "0"), ("cleo", 2, "0")], 2, ("majority", 0)),
-        ([("ana", 2, "1")], 2, REOPENED),
-    ):
-        record(study, tmp_path, changes, supersede=True)
-        grid.adjudicate(Adjudicate("majority"))
-        assert standing(study)[pair] == decision
-        assert (pair in grid.waiting_pairs()) == (decision == REOPENED)
-
-
 def test_a_pair_whose_labels_have_all_become_skips_is_in_no_decision_or_figure(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, {1: votes("2"), 2: votes("2")})
-    grid = study.grid()
+    study, grid = with_grid(given_labels(at, tmp_path, {1: votes("2"), 2: votes("2")}))
     grid.adjudicate(Adjudicate("majority"))
     run = record(study, tmp_path, [("ana", 1, "skip")], supersede=True)
     assert standing(study)[1] == REOPENED
@@ -111,20 +73,6 @@ def test_a_pair_whose_labels_have_all_become_skips_is_in_no_decision_or_figure(a
     assert grid.agreement().n_labels == 0
 
 
-def test_a_dry_run_says_what_would_be_decided_and_changes_nothing(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    grid = study.grid()
-    grid.adjudicate(Adjudicate())
-    grid.decide(2, 0, by="ada")
-    before = dump(study)
-    result = grid.desk.adjudicate_dry_run(Adjudicate("majority"))
-    assert result.counts == {"unanimous": 2, "new": 0, "reopened": 0, "waiting": 2}
-    assert (result.standing, result.compared, result.n_same, result.different) == (3, 3, 2, (2,))
-    assert dump(study) == before
-
-
-# -- decisions from a file
-
 WRONG_FILES: list[tuple[list[dict[str, object]], str]] = [
     ([{"pair": 3, "label": "not_sure"}], ":2: unknown label `not_sure`"),
     ([{"pair": 3, "label": "skip"}], ":2: unknown label `skip`"),
@@ -136,8 +84,7 @@ WRONG_FILES: list[tuple[list[dict[str, object]], str]] = [
 
 
 def test_decisions_are_taken_from_a_file_once_and_replace_others_only_when_asked(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    grid = study.grid()
+    study, grid = with_grid(given_labels(at, tmp_path, ALL_KINDS))
     for wrong, message in WRONG_FILES:
         file = write_csv(tmp_path / "wrong.csv", wrong)
         assert_refused(study, lambda file=file: grid.import_outcomes(file), InputError, message)  # type: ignore[misc]
@@ -161,17 +108,13 @@ def test_decisions_are_taken_from_a_file_once_and_replace_others_only_when_asked
     assert standing(study)[2] == ("imported", 0)
 
 
-# -- validation
-
-
 def verdicts(study: Study) -> dict[int, int]:
     pairs = study.grid().tiers(Partition()).table().pairs
     return dict(zip(pairs["cell_id"].tolist(), pairs["verdict"].tolist(), strict=True))
 
 
 def validated(at: At, tmp_path: Path, *, blind: bool = False) -> Study:
-    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0"), 3: votes("2")})
-    grid = study.grid()
+    study, grid = with_grid(given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0"), 3: votes("2")}))
     grid.adjudicate(Adjudicate())
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(blind=blind))
@@ -197,8 +140,7 @@ def test_a_verdict_is_a_word_or_a_code(at: At, tmp_path: Path) -> None:
 
 
 def test_a_verdict_counts_while_the_label_is_the_one_that_it_was_about(at: At, tmp_path: Path) -> None:
-    study = validated(at, tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(validated(at, tmp_path))
     check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
     record(study, tmp_path, [("ana", 1, "0")], supersede=True)
     grid.adjudicate(Adjudicate())
@@ -219,20 +161,8 @@ def test_a_verdict_counts_while_the_label_is_the_one_that_it_was_about(at: At, t
     assert verdicts(study)[1] == 1
 
 
-def test_more_pairs_are_dealt_when_more_are_decided(at: At) -> None:
-    study = at("checked")
-    grid = study.grid()
-    waiting = grid.waiting_pairs()
-    for pair in waiting:
-        grid.decide(pair, 2, by="ada")
-    assert_refused(study, lambda: grid.assign_validation(Validate()), StageError, r"has 19 verdicts.*--more")
-    assert grid.assign_validation(Validate(), more=True).counts["pairs"] == len(waiting)
-    assert sorted(pair for _, pair in open_work(study, checks=True)) == waiting
-
-
 def test_a_dealt_round_can_be_dealt_again_until_somebody_has_answered(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid = study.grid()
+    study, grid = with_grid(at("checking"))
     message = "`--redo` would discard 19 assignments"
     assert_refused(study, lambda: grid.assign_validation(Validate()), StageError, message)
     grid.assign_validation(Validate(pairs=6, seed=4), redo=True)
@@ -242,24 +172,13 @@ def test_a_dealt_round_can_be_dealt_again_until_somebody_has_answered(at: At, tm
     assert_refused(study, lambda: grid.assign_validation(Validate(), redo=True), StageError, "has 1 verdicts")
 
 
-def test_validators_share_the_decided_pairs_evenly(at: At) -> None:
-    study = at("decided")
-    run = study.grid().assign_validation(Validate(validators=4))
-    assert (run.counts["load_min"], run.counts["load_max"]) == (4, 5)
-    assert [person.name for person in study.people][-4:] == ["v1", "v2", "v3", "v4"]
-
-
 def test_discarded_and_reopened_pairs_are_not_validated(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    grid = study.grid()
+    study, grid = with_grid(given_labels(at, tmp_path, ALL_KINDS))
     grid.adjudicate(Adjudicate("majority", "discard"))
     record(study, tmp_path, [("ana", 1, "skip"), ("ben", 1, "skip")], supersede=True)
     grid.assign_validation(Validate(validators=1))
     assert standing(study)[1] == REOPENED
     assert sorted(pair for _, pair in open_work(study, checks=True)) == [2, 5]
-
-
-# -- blind validation
 
 
 def own_label(folder: Path, own: str, *, pair: int = 1) -> Path:
@@ -268,8 +187,7 @@ def own_label(folder: Path, own: str, *, pair: int = 1) -> Path:
 
 
 def test_a_blind_label_is_the_verdict_that_it_amounts_to(at: At, tmp_path: Path) -> None:
-    study = validated(at, tmp_path, blind=True)
-    grid = study.grid()
+    study, grid = with_grid(validated(at, tmp_path, blind=True))
     seeing = write_csv(tmp_path / "seeing.csv", [{"pair": 1, "validator": "vera", "verdict": "agree"}])
     assert_refused(study, lambda: grid.import_verdicts(seeing), InputError, "own_label")
     grid.import_verdicts(own_label(tmp_path, "0"))
@@ -280,20 +198,8 @@ def test_a_blind_label_is_the_verdict_that_it_amounts_to(at: At, tmp_path: Path)
         assert verdicts(study)[1] == verdict
 
 
-@pytest.mark.parametrize("blind", [True, False])
-def test_open_blind_work_does_not_become_seeing_by_adding_to_the_round(at: At, blind: bool) -> None:
-    study = at("decided")
-    grid = study.grid()
-    grid.assign_validation(Validate(validators=2, pairs=5, blind=blind))
-    other = partial(grid.assign_validation, Validate(pairs=5, blind=not blind), more=True)
-    assert_refused(study, other, StageError, "the round has open verdicts that")
-    grid.assign_validation(Validate(pairs=5, blind=blind), more=True)
-    assert len(open_work(study, checks=True)) == 10
-
-
 def test_a_round_may_be_blind_after_one_that_was_not(at: At, tmp_path: Path) -> None:
-    study = validated(at, tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(validated(at, tmp_path))
     check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
     record(study, tmp_path, [("ana", 4, "2")])
     grid.adjudicate(Adjudicate())
@@ -302,5 +208,162 @@ def test_a_round_may_be_blind_after_one_that_was_not(at: At, tmp_path: Path) -> 
     assert verdicts(study) == {1: 1, 2: 1, 3: 1, 4: 1}
 
 
-def test_the_study_s_labels_are_untouched_by_validation(at: At) -> None:
-    assert labels_of(at("checked")) == labels_of(at("labelled"))
+@pytest.fixture
+def searched(at: At) -> Study:
+    """Where labels agree a rule has decided; of the rest judy and jack have decided a pair each, jack's flagged."""
+    searched = at("labelled")
+    judy, jack = adjudicators(searched, "judy", "jack")
+    searched.grid().adjudicate(Adjudicate("manual"))
+    queue = AdjudicationQueue(searched.grid())
+    queue.decide(judy, decision_on(first_case(searched, judy)))
+    queue.decide(jack, decision_on(first_case(searched, jack), "irreconcilable", flagged=True))
+    return searched
+
+
+def search(searched: Study, words: str = "", **conditions: str | bool) -> list[DecidedCase]:
+    return AdjudicationQueue(searched.grid()).decisions(search=DecisionSearch(words, **conditions))  # type: ignore[arg-type]
+
+
+def texts(case: DecidedCase) -> str:
+    return f"{case.hs.body} {case.cn.body}".lower()
+
+
+@pytest.mark.server
+def test_each_condition_finds_the_decisions_that_meet_it_with_the_labels_of_their_pairs(searched: Study) -> None:
+    everything = search(searched)
+    first = everything[0]
+    words = [max(body.split(), key=len) for body in (first.hs.body, first.cn.body)]
+    expected = [case for case in everything if all(word.lower() in texts(case) for word in words)]
+    assert search(searched, f"  {words[0].upper()}\t{words[1].lower()} ") == expected
+    assert first in expected
+    assert len(expected) < len(everything)
+    assert search(searched, f"{words[0]} zebra") == []
+    for outcome in ("appropriate", "not_appropriate", "irreconcilable"):
+        decisions = search(searched, outcome=outcome)
+        assert decisions
+        assert decisions == [case for case in everything if case.outcome == outcome]
+    for name in ("judy", "jack"):
+        assert [case.by for case in search(searched, by=name)] == [name]
+    assert search(searched, by=DecisionSearch.NO_PERSON) == [case for case in everything if case.by is None]
+    assert [case.by for case in search(searched, flagged=True)] == ["jack"]
+    rows = searched.grid().labels()
+    for case in everything:
+        assert case.labels == Counter(rows["label"][rows["pair"] == case.cell_id])
+
+
+@pytest.mark.server
+def test_conditions_hold_together_and_pages_go_on(searched: Study) -> None:
+    queue, wanted = AdjudicationQueue(searched.grid()), DecisionSearch("a", "appropriate", DecisionSearch.NO_PERSON)
+    decisions = queue.decisions(search=wanted)
+    assert [decisions[0], *queue.decisions(None, 50, decisions[0].decision_id, wanted)] == decisions
+    assert all((case.outcome, case.by) == ("appropriate", None) for case in decisions)
+    wrong: tuple[tuple[dict[str, str], str], ...] = (
+        ({"outcome": "not_sure"}, "`not_sure` is not an outcome; expected one of"),
+        ({"by": "zoe"}, "nobody called `zoe` decides here; expected one of jack, judy"),
+        ({"by": "ana"}, "nobody called `ana` decides here"),  # who only labels
+    )
+    for conditions, message in wrong:
+        with pytest.raises(InputError, match=message):
+            search(searched, **conditions)
+
+
+def relabel_all(searched: Study, folder: Path, case: DecidedCase, label: str) -> int:
+    """Have all who labelled a pair label it again; returns how many they are."""
+    rows = searched.grid().labels()
+    annotators = rows["annotator"][rows["pair"] == case.cell_id].tolist()
+    record(searched, folder, [(name, case.cell_id, label) for name in annotators], supersede=True)
+    return len(annotators)
+
+
+@pytest.mark.server
+def test_a_person_s_decision_keeps_its_labels_and_a_rule_s_has_those_of_now(searched: Study, tmp_path: Path) -> None:
+    (case,) = search(searched, by="judy")
+    n = relabel_all(searched, tmp_path, case, "appropriate")
+    (kept,) = search(searched, by="judy")
+    assert kept.labels == case.labels != {"appropriate": n}
+    assert case.labels
+    by_rule = search(searched, outcome="appropriate", by=DecisionSearch.NO_PERSON)[0]
+    n = relabel_all(searched, tmp_path, by_rule, "not_appropriate")
+    assert {row.cell_id: row.labels for row in search(searched)}[by_rule.cell_id] == {"not_appropriate": n}
+    (nora,) = searched.add_people(["nora"], Role.ANNOTATOR)
+    rows = pd.DataFrame({"cell_id": [case.cell_id], "person_id": nora.id, "status": Status.OPEN.value, "position": 1})
+    with searched._store.write() as tx:
+        assignments.add_assignments(tx, rows, rounds.primary(tx))
+    assert [again.labels for again in search(searched, by="judy")] == [{}]  # while somebody has still to label the pair
+
+
+@pytest.mark.server
+def test_numbers_are_said_in_short() -> None:
+    numbers_by_text = {"": [], "7": [7], "1-3": [3, 1, 2, 2], "0-1, 5-6, 9": [9, 1, 5, 6, 0]}
+    assert {as_ranges(numbers): numbers for numbers in numbers_by_text.values()} == numbers_by_text
+
+
+def agreed(searched: Study) -> list[int]:
+    return searched.grid().find_pairs(state="decided").to_frame()["pair"].tolist()[:3]
+
+
+@pytest.mark.server
+def test_a_request_reopens_what_a_rule_decided_until_a_person_decides(at: At) -> None:
+    searched = at("checked")
+    grid, pairs = searched.grid(), agreed(searched)
+    before, waiting = grid.tiers().table(), grid.waiting_pairs()
+    run = grid.request_decisions(pairs)
+    assert run.params == {"request": as_ranges(pairs)}
+    assert run.counts == {"requested": 3, "reopened": 3, "waiting": 0, "by_hand": 0, "unlabelled": 0}
+    assert grid.waiting_pairs() == sorted([*waiting, *pairs])
+    assert not set(pairs) & set(grid.tiers().table().pairs.query("tier > 0")["cell_id"])
+    grid.adjudicate(grid.policy)
+    assert set(pairs) <= set(grid.waiting_pairs())
+    searched.add_people(["judy"], Role.ADJUDICATOR)
+    for pair in pairs:
+        label = next(row["answer"] for row in grid.explain(pair).answers if row["round"] == "label")
+        grid.decide(pair, {"not_appropriate": 0, "appropriate": 2}[label], by="judy")
+    assert len(grid.tiers().table().pairs) == len(before.pairs)
+    assert grid.waiting_pairs() == waiting
+    assert searched.grid().explain(pairs[0]).decisions[-2]["answer"] == "waits for a person"
+
+
+@pytest.mark.server
+def test_a_new_label_does_not_settle_what_a_person_is_to_decide(at: At, tmp_path: Path) -> None:
+    searched = at("labelled")
+    grid = searched.grid()
+    grid.adjudicate(Adjudicate("majority"))
+    pair = agreed(searched)[0]
+    grid.request_decisions([pair])
+    run = grid.assign(more=True, pairs=[pair])
+    (who,) = [name for name, open_pair in open_work(searched) if open_pair == pair]
+    assert (run.params["pairs"], run.counts["new"], run.counts["moved"]) == (str(pair), 1, 0)
+    with pytest.raises(ConflictError, match="still being labelled"):
+        grid.decide(pair, 2, by="judy")
+    record(searched, tmp_path, [(who, pair, "appropriate")])
+    assert pair in grid.waiting_pairs()
+
+
+@pytest.mark.server
+def test_what_waits_or_a_person_decided_or_nobody_labelled_stays_as_it_is(at: At, tmp_path: Path) -> None:
+    searched = at("checked")
+    grid = searched.grid()
+    waiting = grid.waiting_pairs()
+    outcomes = [{"pair": waiting[0], "label": "appropriate"}]
+    grid.import_outcomes(write_csv(tmp_path / "outcomes.csv", outcomes))
+    forecast = grid.desk.forecast_decision_requests([*waiting[:2], agreed(searched)[0]])
+    assert forecast.by_hand == (waiting[0],)
+    assert forecast.waiting == (waiting[1],)
+    assert len(forecast.requested) == 1
+    message = "none of these pairs can be put before adjudicators: 1 wait for a person already; 1 have been decided"
+    assert_refused(searched, partial(grid.request_decisions, waiting[:2]), StageError, message)
+    assert_refused(searched, partial(grid.request_decisions, []), InputError, "no pair is named")
+    assert_refused(searched, partial(grid.request_decisions, [99]), UnknownIdError, "there is no pair 99")
+
+
+@pytest.mark.server
+def test_the_recipe_says_what_was_done_with_pairs_and_doctor_finds_nothing_wrong(at: At) -> None:
+    searched = at("checked")
+    pairs = agreed(searched)
+    searched.grid().request_decisions(pairs)
+    searched.grid().assign(more=True, pairs=pairs)
+    comments = " ".join(line.removeprefix("# ") for line in searched.recipe_text().splitlines() if line.startswith("#"))
+    assert "`fcpair adjudicate --request FILE`, which had a person decide the pairs" in comments
+    assert "`fcpair assign --more --pairs-file FILE`, which asked for one label more of the pairs" in comments
+    searched.close()
+    assert [check.name for check in Study.doctor(searched.place).checks if check.found] == []

@@ -16,7 +16,7 @@ from fcpair.study import Study
 from steps.calibrated import AGAIN, ALPHA, ALPHA_AFTER, FIRST, NO, YES, answer_all, batch, begin, calibrated
 from steps.docket import adjudicators, decide
 from steps.online import admit, give
-from steps.small import ANNOTATORS, At, assert_refused, label_of, open_work, record
+from steps.small import ANNOTATORS, At, assert_refused, label_of, open_work, record, with_grid
 
 ALPHA_NAME = "Krippendorff's alpha, nominal"
 
@@ -74,9 +74,6 @@ def test_who_has_not_answered_a_pair_does_not_see_what_others_said(at: At) -> No
     assert len(seen) == len(own) <= 1
     assert all(pair.own == NO for pair in seen)
     assert {batch(study)[3]} <= {task.cell_id for task in study.work_queue().tasks(visitors["ana"], 50)}
-
-
-# -- agreement before the discussion and after it
 
 
 def figures(study: Study) -> dict[str, Any]:
@@ -151,8 +148,6 @@ def test_no_tier_no_figure_and_no_export_has_an_answer_of_a_calibration(at: At, 
     assert decided(study, tmp_path) == with_calibration
 
 
-# -- flags at sentences of the guidelines
-
 RULES = """# Be kind
 
 A reply is fit when it
@@ -172,8 +167,7 @@ def test_sentences_are_those_of_headings_paragraphs_and_items() -> None:
 
 @pytest.mark.server
 def test_a_flag_is_put_at_a_sentence_that_is_there_and_stays(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     study.add_people(["lea"], Role.LEAD)
     study.edit_guidelines(RULES, by="lea")
     pair = grid.waiting_pairs()[0]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
-from openpyxl import load_workbook
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.files.tables.tabular import read_table, write_table
@@ -18,14 +15,12 @@ from fcpair.params import Adjudicate, Setup, Simulate, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Origin, Role
 from fcpair.stages.assignment.plan import RESERVED_COLUMNS
-from fcpair.store import adjudications
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study
 from steps.online import at_desk, give
-from steps.small import assert_refused, dump, labels_of, standing, write_csv
+from steps.small import At, assert_refused, dump, labels_of, standing, with_grid, write_csv
 
-At = Callable[[str], Study]
 ROWS, TYPES = ("Tea is for cowards.", "Cats are cold."), ("facts", "humour")
 WRITE = RoundPlan("write", "text: text(min_words=4); also: any_of(facts,warm,question)", role="writer", people=2)
 EDIT = RoundPlan("edit", "text: edit(min_words=2); fit: one_of(no,yes)", people=2, edits="write", counts=False)
@@ -65,7 +60,6 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def filled(grid: Grid, folder: Path) -> Path:
-    """All that is open in the round that writes, answered."""
     rows = [row for sheet in sheets_of(grid, folder / "blank", "write") for row in sheet]
     said = [{**row, "text": SAID[int(row["cell"])], "also": ALSO[int(row["cell"])]} for row in rows]
     return write_csv(folder / "filled.csv", said)
@@ -201,41 +195,6 @@ def test_all_that_is_wrong_is_said_at_once_and_the_study_stays_as_it_was(write: 
     assert write.import_answers(write_csv(path, by_texts), "write").counts["answers"] == 4
 
 
-def test_a_row_without_an_answer_is_left_out_and_skip_skips(write: Grid, tmp_path: Path) -> None:
-    first, second, *_ = read(filled(write, tmp_path))
-    rows = [{**first, "text": "", "also": ""}, {**second, "text": "Skip", "also": "", "note": "not mine"}]
-    run = write.import_answers(write_csv(tmp_path / "s.csv", rows), "write")
-    assert (run.counts["answers"], run.counts["skips"]) == (0, 1)
-    assert run.counts["reassigned"] + run.counts["vacant"] == 1
-    assert write.answers("write")[["skipped", "note"]].to_numpy().tolist() == [[True, "not mine"]]
-
-
-def test_decisions_follow_answers_to_one_closed_question(rate: Grid, tmp_path: Path) -> None:
-    path = rated(rate, tmp_path, "4", "4.5", "2")
-    rate.import_answers(path)
-    rate.adjudicate(Adjudicate("median", "discard"))
-    with rate._store.read() as tx:
-        before = adjudications.current_adjudications(tx, "cell_id", "code")
-    fives = write_csv(tmp_path / "o.csv", [{**row, "rating": "5"} for row in read(path)])
-    run = rate.import_answers(fives, supersede=True)
-    with rate._store.read() as tx:
-        after = adjudications.current_adjudications(tx, "cell_id", "code")
-    assert run.counts["decided"]
-    assert set(before["code"]) != {8}
-    assert set(after["code"]) == {8}
-
-
-def test_labels_of_the_first_grid_can_come_by_each_way(at: At, tmp_path: Path) -> None:
-    grid = at("dealt").grid()
-    rows = [row for sheet in sheets_of(grid, tmp_path / "s") for row in sheet]
-    path = write_csv(tmp_path / "f.csv", [{**row, "label": "appropriate"} for row in rows])
-    assert grid.import_answers(path).counts["answers"] == len(rows)
-    labels = [{"pair": row["cell"], "annotator": row["by"], "label": "2"} for row in rows]
-    assert grid.import_labels(write_csv(tmp_path / "l.csv", labels)).counts["already_there"] == len(rows)
-    frame: Any = pd.DataFrame(labels)
-    assert grid.import_labels(frame).params["path"] == "frame (rows from 1)"
-
-
 def test_codes_are_said_with_what_they_were_read_as(at: At, tmp_path: Path) -> None:
     grid = at("dealt").grid()
     grid.sheets.write_labels(tmp_path)
@@ -269,20 +228,6 @@ def test_a_sheet_to_edit_shows_the_text_and_is_refused_once_that_has_changed(wri
     assert sorted(row["cell"] for row in due) == sorted({"1", "2", "3", "4"} - {again["cell"]})
     others = [row for row in rows if row["cell"] != again["cell"]]
     assert write.import_answers(write_csv(path, others), "edit").counts["answers"] == 3
-
-
-def test_a_workbook_offers_the_words_of_each_closed_question(write: Grid, tmp_path: Path) -> None:
-    write.import_answers(filled(write, tmp_path), "write")
-    write.assign_round("edit")
-    written = write.sheets.write_answers(tmp_path / "x", "edit", "xlsx")
-    book = load_workbook(tmp_path / "x" / f"{next(iter(written))}.xlsx")
-    (choice,) = book["pairs"].data_validations.dataValidation
-    lines = [row[0] for row in book["guidelines"].iter_rows(values_only=True)]
-    at = lines.index("Allowed answers: fit")
-    assert lines[at + 1 : at + 5] == ["no", "yes", "skip", None]
-    assert choice.formula1 == f"guidelines!$A${at + 2}:$A${at + 4}"
-    assert lines[:2] == ["Allowed answers: text", "edit(min_words=2), or skip"]
-    assert [cell.value for cell in book["pairs"][1]][:4] == ["by", "text number", "row", "column"]
 
 
 def test_models_and_rounds_that_there_are_not_are_refused(rate: Grid, tmp_path: Path) -> None:
@@ -337,9 +282,6 @@ def test_no_question_is_called_as_a_column_of_its_files(write: Grid, tmp_path: P
             Study._of(write._store).add_grid(plan)
 
 
-# -- what was decided is written to a file, and read back from it
-
-
 def exported(grid: Grid, folder: Path) -> pd.DataFrame:
     grid.export.decisions(folder / "decisions.csv")
     return read_table(folder / "decisions.csv").drop(columns="line")
@@ -348,8 +290,7 @@ def exported(grid: Grid, folder: Path) -> pd.DataFrame:
 def test_every_decision_is_written_with_its_rule_its_person_and_the_answers_and_read_back(
     at: At, tmp_path: Path
 ) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     grid.adjudicate(Adjudicate("majority"))
     first, second, *_ = grid.waiting_pairs()
     grid.decide(first, 2, by="ada", note="=both fit")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -12,29 +11,23 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.files.tables.tabular import read_table
-from fcpair.params import Adjudicate, Assign, Setup, Simulate, Validate
-from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.params import Adjudicate, Assign, Simulate, Validate
 from fcpair.records import Role, RunRecord, Tier
-from fcpair.steps.answers import examples
 from fcpair.study import Study
-from steps import forms
 from steps.small import (
     CNS,
     SELECTED,
     VALIDATORS,
+    At,
     assert_refused,
     check,
     label_of,
     labels_of,
     open_work,
     record,
+    with_grid,
     write_csv,
 )
-
-At = Callable[[str], Study]
-
-
-# -- people who were dismissed: their answers are left out, and it is said
 
 
 def left_out(name: str, n: int) -> str:
@@ -57,19 +50,6 @@ def test_labels_of_who_was_dismissed_are_left_out(at: At, tmp_path: Path) -> Non
     assert run.notes == (left_out("ana", len(of_ana)),)
 
 
-def test_the_cells_of_others_are_still_compared_with_their_rows(at: At, tmp_path: Path) -> None:
-    """A column that was sorted alone is noticed though rows in front of it were left out."""
-    study = at("dealt")
-    pairs = {name: [pair for who, pair in open_work(study) if who == name] for name in ("ana", "ben")}
-    study.dismiss("ana", reason="Thank you.")
-    halves = [(pair, "appropriate" if at < 7 else "not_appropriate") for at, pair in enumerate(pairs["ben"])]
-    of_ana = [("ana", pair, "not_sure" if pair % 2 else "appropriate") for pair in pairs["ana"]]
-    run = record(study, tmp_path, [*of_ana, *(("ben", *half) for half in halves)])
-    assert run.counts["answers"] == len(halves)
-    assert [note.startswith("column `label` of ben is sorted") for note in run.notes] == [True, False]
-    assert {pair: label for (pair, who), label in labels_of(study).items() if who == "ben"} == dict(halves)
-
-
 @pytest.mark.parametrize("open_", [False, True])
 def test_nobody_who_was_dismissed_takes_what_is_free_or_brings_their_own_work(
     at: At, tmp_path: Path, open_: bool
@@ -87,31 +67,6 @@ def test_nobody_who_was_dismissed_takes_what_is_free_or_brings_their_own_work(
     assert [(who, label) for (_, who), label in labels_of(study).items()] == [("ben", "appropriate")]
 
 
-def test_answers_to_a_form_of_who_was_dismissed(tmp_path: Path) -> None:
-    with closing(Study(forms.build(tmp_path))) as study:
-        study.add_people(["ria"], Role.RATER)
-        grid = study.grid("rate")
-        path = write_csv(tmp_path / "rated.csv", [{"cell": cell, "by": "rae", "rating": "4"} for cell in range(1, 10)])
-        assert grid.import_answers(path, "rate").counts["answers"] == 9
-        study.dismiss("rae")
-        run = grid.import_answers(path, "rate")
-        assert (run.counts["answers"], run.notes) == (0, (left_out("rae", 9),))
-        assert grid.answers("rate").empty
-
-
-def test_verdicts_of_who_was_dismissed_before_giving_any(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    work = open_work(study, checks=True)
-    name = work[0][0]
-    verdicts = [(who, pair, "agree") for who, pair in work if who == name]
-    study.dismiss(name, reason="Thank you.")
-    run = check(study, tmp_path, verdicts)
-    assert (run.counts["answers"], run.notes) == (0, (left_out(name, len(verdicts)),))
-
-
-# -- where an answer comes from belongs to what it is: simulated and real ones never stand for one another
-
-
 def simulated(at: At) -> Study:
     study = at("dealt")
     study.grid().simulate(Simulate(skips=0, seed=1))
@@ -126,8 +81,7 @@ def repeated(study: Study, folder: Path, **more: str) -> Path:
 
 @pytest.mark.server
 def test_real_labels_equal_to_simulated_ones_are_recorded_as_real(at: At, tmp_path: Path) -> None:
-    study = simulated(at)
-    grid = study.grid()
+    study, grid = with_grid(simulated(at))
     (pair, who), label = next(iter(labels_of(study).items()))
     record(study, tmp_path, [(who, pair, label)])
     note = "41 of 42 judgements are SIMULATED; figures that rest on them are not about people"
@@ -147,52 +101,12 @@ def test_real_labels_equal_to_simulated_ones_are_recorded_as_real(at: At, tmp_pa
 
 
 def test_a_simulated_answer_equal_to_a_real_one_is_refused_and_with_supersede_recorded(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     same = repeated(study, tmp_path, origin="simulated")
     match = "these pairs have been answered already, but the answers in the file are simulated; --supersede"
     assert_refused(study, lambda: grid.import_labels(same), InputError, match)
     assert grid.import_labels(same, supersede=True).counts["answers"] == 42
     assert study.status()["judgements"] == {"simulated": 42}
-
-
-def test_a_real_answer_that_differs_from_a_simulated_one_needs_supersede(at: At, tmp_path: Path) -> None:
-    study = simulated(at)
-    (pair, who), label = next(iter(labels_of(study).items()))
-    other = "0" if label == "appropriate" else "2"
-    with pytest.raises(InputError, match="differently; --supersede"):
-        record(study, tmp_path, [(who, pair, other)])
-    record(study, tmp_path, [(who, pair, other)], supersede=True)
-    assert study.status()["judgements"] == {"imported": 1, "simulated": 41}
-
-
-def test_an_equal_verdict_by_a_person_is_recorded_as_real(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    work = open_work(study, checks=True)
-    made_up = [{"pair": pair, "validator": who, "verdict": "agree", "origin": "simulated"} for who, pair in work]
-    study.grid().import_verdicts(write_csv(tmp_path / "v.csv", made_up))
-    assert study.status()["judgements"] == {"imported": 42, "simulated": 19}
-    assert check(study, tmp_path, [(who, pair, "agree") for who, pair in work]).counts["answers"] == 19
-    assert study.status()["judgements"] == {"imported": 61}
-
-
-def test_an_equal_answer_to_a_form_by_a_person_is_recorded_as_real(tmp_path: Path) -> None:
-    rate = RoundPlan("rate", "rating: scale(1,5,0.5,positive=4)", role="rater", answers=2, people=3)
-    plan = GridPlan("rate", SidePlan(names=("Tea is odd.", "Cats are cold.")), SidePlan(names=("kind",)), (rate,))
-    grid = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[plan]).grid()
-    grid.pair()
-    grid.assign_round("rate")
-    grid.simulate(Simulate(seed=1))
-    made_up = grid.answers()
-    made_up.drop(columns="origin").to_csv(tmp_path / "real.csv", index=False)
-    assert grid.import_answers(tmp_path / "real.csv").counts["answers"] == len(made_up)
-    assert set(grid.answers()["origin"]) == {"imported"}
-    made_up.to_csv(tmp_path / "back.csv", index=False)
-    with pytest.raises(InputError, match="the answers in the file are simulated"):
-        grid.import_answers(tmp_path / "back.csv")
-
-
-# -- a column of answers that somebody sorted apart from its rows is warned of at every door
 
 
 def filled_in(path: Path, column: str, *words: str) -> pd.DataFrame:
@@ -207,7 +121,6 @@ def sorted_alone(sheet: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def notes_on(take: Callable[[Path], RunRecord], sheet: pd.DataFrame, folder: Path) -> tuple[str, ...]:
-    """What is said when a sheet comes in."""
     sheet.to_csv(folder / "sent-back.csv", index=False)
     return take(folder / "sent-back.csv").notes
 
@@ -227,8 +140,7 @@ def test_labels_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
 
 
 def test_verdicts_and_decisions_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     grid.adjudicate(Adjudicate("majority"))
     for pair in grid.waiting_pairs():
         grid.decide(pair, 2, by="ada")
@@ -246,24 +158,3 @@ def test_verdicts_and_decisions_that_were_sorted_alone(at: At, tmp_path: Path) -
     assert "24 answers" in note
     (note,) = notes_on(partial(grid.import_outcomes, supersede=True), decisions, tmp_path)
     assert note.startswith("column `label` is sorted")
-
-
-def test_one_of_two_questions_of_a_form_and_reviews_of_examples(tmp_path: Path) -> None:
-    rows = tuple(f"Tea number {at} is good." for at in range(14))
-    rate = RoundPlan("rate", "kind: one_of(no,yes); rate: scale(1,5,1)", role="rater", answers=1, people=1)
-    plan = GridPlan("rate", SidePlan(names=rows), SidePlan(names=("fit",)), (rate,))
-    grid = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[plan]).grid()
-    grid.pair()
-    grid.assign_round()
-    grid.sheets.write_answers(tmp_path / "sheets")
-    (path,) = (tmp_path / "sheets").iterdir()
-    sheet = filled_in(path, "kind", "yes", "no").assign(rate=["3", "1", "4", "1", "5", "2", "2"] * 2)
-    (note,) = notes_on(grid.import_answers, sorted_alone(sheet, "rate"), tmp_path)
-    assert "column `rate` of r1 is sorted" in note
-    assert "the wrong cells" in note
-    keys = [("row", str(at), f"hs {at}", f"cn {at}") for at in range(14)]
-    used = {key: at < 7 for at, key in enumerate(keys)}
-    (note,) = examples._sorted_column_notes(used, keys)
-    assert "column `used` is sorted" in note
-    assert examples._sorted_column_notes(dict(reversed(used.items())), keys) == ()
-    assert examples._sorted_column_notes({key: at % 3 == 0 for at, key in enumerate(keys)}, keys) == ()

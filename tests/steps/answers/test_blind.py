@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -19,15 +18,12 @@ from fcpair.store.answers import judgements
 from fcpair.study import Study
 from fcpair.work_records import Submission
 from steps.online import at_desk, choices, give
-from steps.small import NAMES, assert_refused, check, open_work, record, standing, who_had, write_csv
-
-At = Callable[[str], Study]
+from steps.small import NAMES, At, assert_refused, check, open_work, record, standing, who_had, with_grid, write_csv
 
 
 def after_a_blind_round(at: At) -> tuple[Study, dict[int, str]]:
     """vera has answered five pairs blind; five more are dealt with their label since. Her answers by pair."""
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(pairs=5, blind=True))
     desk, vera = at_desk(study, "vera")
@@ -78,8 +74,7 @@ def test_a_blind_answer_is_shown_and_changed_as_a_label_in_a_later_round(at: At)
 
 def test_who_has_seen_a_label_of_a_pair_is_not_asked_blind_about_it(at: At, tmp_path: Path) -> None:
     """All verdicts were given with the label in sight; one is lost, and both validators took part in too much."""
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     relabel(study, tmp_path, 1, "0")
     (had,) = who_had(study)[1] & {"vera", "walt"}
     other = next(who for who in ("vera", "walt") if who != had)
@@ -96,24 +91,8 @@ def test_who_has_seen_a_label_of_a_pair_is_not_asked_blind_about_it(at: At, tmp_
     )
 
 
-def test_who_answered_blind_may_be_asked_with_the_new_label_in_sight(at: At, tmp_path: Path) -> None:
-    study, _ = after_a_blind_round(at)
-    desk, vera = at_desk(study, "vera")
-    while desk.tasks(vera):
-        give(desk, vera, "agree")
-    pair = desk.answers(vera, n=50)[-1].cell_id
-    other = "0" if standing(study)[pair][1] == 2 else "2"
-    relabel(study, tmp_path, pair, other)
-    study.grid().assign_validation(Validate(pairs=1), more=True)
-    (task,) = desk.tasks(vera)
-    assert (task.cell_id, task.shown) == (pair, NAMES[int(other)])
-    give(desk, vera, "disagree")
-    assert columns_of(study, pair) == (0, None)
-
-
 def test_a_slot_that_was_dealt_blind_stays_blind_in_other_hands(at: At) -> None:
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(pairs=2, blind=True))
     desk, vera = at_desk(study, "vera")
@@ -158,9 +137,6 @@ def test_files_go_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: Path
             check(study, tmp_path, [("vera", int(pair), "agree") for pair in rows["pair"]])
 
 
-# -- who answered blind and is asked again with the new label in sight has one verdict on the pair: the later one
-
-
 def verdicts(study: Study, pair: int) -> list[int]:
     with study._store.read() as tx:
         rows = judgements.current_verdicts(tx)
@@ -177,8 +153,7 @@ def test_of_a_blind_verdict_and_a_later_one_the_later_counts_once_it_is_given(
     at: At, tmp_path: Path, later: str
 ) -> None:
     """vera agreed blind with the label of a pair, which was then turned and dealt to her in sight."""
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(blind=True))
     desk, vera = at_desk(study, "vera")

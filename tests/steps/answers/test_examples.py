@@ -27,7 +27,7 @@ from fcpair.store.answers import examples as store
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study
 from steps.online import at_desk, give
-from steps.shown import ASK, CATS, CYCLING, GREEN_TEA, PROMPT, ROWS, TEA, WRITE, WRITTEN, asking, study_of, write_on_all
+from steps.shown import ASK, CATS, CYCLING, GREEN_TEA, PROMPT, ROWS, TEA, WRITE, WRITTEN, asking, study_of
 
 pytestmark = pytest.mark.torch
 
@@ -41,7 +41,6 @@ def before_finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def after_finding(before_finding: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same study once its examples are found, to be copied."""
     path = tmp_path_factory.mktemp("after") / before_finding.name
     with Study(shutil.copy(before_finding, path)) as study:
         study.grid("replies").find_examples("propose")
@@ -86,7 +85,6 @@ def sheet(grid: Grid, path: Path, **used: str) -> Path:
 
 
 def review_row(grid: Grid, *, used: bool) -> None:
-    """Say of all examples of the first row that is open whether they are used."""
     row = grid.desk.row_to_review("propose")
     assert row is not None
     person = study_with(grid).people[0].id
@@ -96,9 +94,6 @@ def review_row(grid: Grid, *, used: bool) -> None:
 
 def study_with(grid: Grid) -> Study:
     return Study._of(grid._store)
-
-
-# -- finding
 
 
 def test_each_row_gets_the_nearest_of_the_others_by_the_text_of_their_first_cell_and_never_itself(
@@ -183,9 +178,6 @@ def test_examples_are_found_whatever_changes_elsewhere_meanwhile_but_not_where_t
     assert not grid.examples("propose").empty
 
 
-# -- reviewing
-
-
 @pytest.mark.server
 def test_a_sheet_says_which_are_used_and_the_newest_word_counts(found: Grid, tmp_path: Path) -> None:
     write_table(found.examples("propose"), path := tmp_path / "blank.csv")
@@ -222,23 +214,6 @@ def test_all_that_is_wrong_with_a_sheet_is_said_with_its_lines(found: Grid, tmp_
     assert set(found.examples("propose")["used"]) == {""}
 
 
-def test_a_row_comes_with_its_examples_and_says_where_to_go_on(found: Grid) -> None:
-    first = found.desk.row_to_review("propose")
-    assert first is not None
-    assert (first.row, first.place, first.n_rows, first.n_open, first.next_open) == (TEA, 1, 2, 2, 2)
-    review_row(found, used=True)
-    second = found.desk.row_to_review("propose")
-    assert second is not None
-    assert (second.row, second.n_open, second.next_open) == (GREEN_TEA, 1, None)
-    with pytest.raises(UnknownIdError, match="no row 3 with examples"):
-        found.desk.row_to_review("propose", 3)
-    with pytest.raises(UnknownIdError, match="round `propose` has no such example"):
-        found.desk.review_example("propose", 999, used=True, by=1)
-
-
-# -- models
-
-
 def test_models_are_shown_the_used_ones_in_order(found: Grid, asked: list[str], tmp_path: Path) -> None:
     found.review_examples("propose", sheet(found, tmp_path / "sheet.csv", Tea="no"))
     assert found.generate("propose").counts["answers"] == 2
@@ -271,6 +246,10 @@ def test_without_review_all_but_the_refused_ones_are_shown(tmp_path: Path, asked
     grid.find_examples("propose")
     first = grid.desk.row_to_review("propose")
     assert first is not None
+    with pytest.raises(UnknownIdError, match="no row 3 with examples"):
+        grid.desk.row_to_review("propose", 3)
+    with pytest.raises(UnknownIdError, match="round `propose` has no such example"):
+        grid.desk.review_example("propose", 999, used=True, by=1)
     grid.desk.review_example("propose", first.examples[0].id, used=False, by=1)
     assert grid.generate("propose").counts["answers"] == 2
     assert first.examples[0].cn not in asked[0]
@@ -314,19 +293,6 @@ def test_the_walk_finds_examples_stops_for_the_review_and_goes_on(tmp_path: Path
     assert grid.generate("propose").counts["answers"] == len(asked) == 2
 
 
-@pytest.mark.server
-def test_the_walk_waits_for_the_texts_that_examples_are_of(tmp_path: Path) -> None:
-    recipe = Recipe(setup=Setup(title="t"), grids=(WRITE, asking()))
-    study = Study.create(tmp_path / "study.db", recipe.setup, grids=recipe.grids)
-    study.add_people(["wren"], Role.WRITER)
-    assert [run.stage for run in study.walk(recipe)] == ["pair", "assign", "pair"]
-    write_on_all(study)
-    assert [run.stage for run in study.walk(recipe)] == ["examples"]
-
-
-# -- the plan
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -346,9 +312,6 @@ def test_a_plan_of_examples_that_cannot_be_is_refused(changed: dict[str, object]
     judge = replace(WRITE, name="judge", rounds=(RoundPlan("judge", "label: one_of(no,yes+)"),))
     with pytest.raises(InputError, match=said):
         check_plans([WRITE, judge, asking(**changed)], {})
-
-
-def test_a_place_for_examples_without_examples_is_refused() -> None:
     plain = RoundPlan("propose", "text: text()", models=ASK.models, prompt=PROMPT)
     with pytest.raises(InputError, match=r"has a placeholder `\{examples\}`, but nothing fills it"):
         check_plans([WRITE, replace(asking(), rounds=(plain,))], {})

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import TESTS
+from exchange import hundred_pairs as pairs
 from servers import Database, copy_study
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.exchange.catalogue import TOOLS
+from fcpair.params import Assign
 from fcpair.records import Role
 from fcpair.study import Study
 from steps import forms
 from steps.answers.tool_exports import NOTE, Said, Task, export, json_lines, people_table, tasks_of
-from steps.small import HS, assert_refused, label_of, labels_of, open_work
+from steps.small import ANNOTATORS, HS, At, assert_refused, label_of, labels_of, open_work
 
-At = Callable[[str], Study]
 tools = pytest.mark.parametrize("tool", TOOLS)
 with_skips = pytest.mark.parametrize("tool", ["label-studio", "prodigy"])
 
@@ -120,20 +123,6 @@ def test_skips_are_skips_and_of_several_answers_the_latest_counts(trip: Callable
     assert Study.doctor(project.study.place).is_sound
 
 
-@with_skips
-def test_a_later_export_with_another_answer_needs_to_supersede(trip: Callable[[str], Trip], tool: str) -> None:
-    project = trip(tool)
-    task = project.tasks[0]
-    first, second = chosen("not_sure", second=1), chosen("appropriate", second=2)
-    project.bring(project.export((task, first)))
-    both = project.export((task, first), (task, second))
-    project.refuses(both, "has already answered pair")
-    run = project.bring(both, supersede=True)
-    assert run.counts == {"answers": 1, "skips": 0, "already_there": 0} | run.counts
-    assert "earlier" not in run.counts
-    assert len(project.grid.explain(task.number).answers) == 2
-
-
 def moved(task: Task, key: str) -> Task:
     """The same task under another key."""
     return task._replace(key=key, record=task.record | {"fcpair": key})
@@ -179,26 +168,6 @@ def test_what_an_export_may_not_say_is_refused(trip: Callable[[str], Trip], tool
     project.refuses(both, "are both ana; one person answers under one", people=tmp_path / "p.csv")
 
 
-def test_answers_in_which_nobody_is_named_are_refused(at: At, tmp_path: Path) -> None:
-    def forget_user(record: Any) -> None:
-        if "annotations" in record:
-            record["annotations"][0]["completed_by"] = None
-        else:
-            record["_annotator_id"] = "main-label-ana-2026-11-26_05-08-27"
-
-    study = at("dealt")
-    for tool, place in (("label-studio", "project-1.json:1: "), ("prodigy", "")):
-        (tmp_path / tool).mkdir()
-        project = Trip(study, tmp_path / tool, tool)
-        project.refuses(project.edited(forget_user), f"{place}nobody is named who answered")
-    project = Trip(study, tmp_path, "doccano")
-    path = project.export((project.tasks[0], as_labelled(project.tasks[0])))
-    (path / "ana.jsonl").rename(path / "all.jsonl")
-    project.refuses(path, r"all.jsonl:1: nobody is named who answered; if one person gave all of these, write `all`")
-    project.people.write_text("user,annotator\nall,ana\n", "utf-8")
-    assert project.bring(path).counts["answers"] == 1
-
-
 def test_drafts_are_left_out_and_said(trip: Callable[[str], Trip]) -> None:
     project = trip("label-studio")
     drafts: dict[str, Any] = {"drafts": [{"result": []}, {"result": []}]}
@@ -230,9 +199,6 @@ def test_what_tells_two_things_at_once_is_refused(at: At, tmp_path: Path) -> Non
     doccano.refuses(path, "duplicate key `label`")
 
 
-# -- what is said of each person's shard, and which answers are left out
-
-
 def test_in_a_project_of_one_person_nobody_else_is_missing(trip: Callable[[str], Trip]) -> None:
     project = trip("prodigy")
     skipped, *answered = project.of("ana")[:5]
@@ -253,18 +219,6 @@ def test_an_answer_from_before_another_of_the_same_person_is_left_out(trip: Call
         assert run.counts["answers"] == (0 if supersede else 1)
         assert f"ana has answered differently since; older answers left out: 1 (pairs {first.number})" in run.notes
     assert labels_of(project.study) == {(first.number, "ana"): "appropriate", (second.number, "ana"): "not_sure"}
-
-
-def test_simulated_answers_are_never_the_newer_ones(trip: Callable[[str], Trip]) -> None:
-    project = trip("prodigy")
-    task = project.tasks[0]
-    project.grid.simulate(seed=1)
-    other = "not_sure" if labels_of(project.study)[task.number, task.person] != "not_sure" else "appropriate"
-    assert project.bring(project.export((task, chosen(other))), supersede=True).counts["answers"] == 1
-    assert labels_of(project.study)[task.number, task.person] == other
-
-
-# -- forms: what each tool can carry goes out and comes back, and what it cannot is refused
 
 
 TEXT = "They pay\nfor the road, نه؟ 😀 like =anybody."
@@ -363,3 +317,212 @@ def test_forms_that_a_tool_cannot_carry_and_what_is_no_answer_are_refused(
     with pytest.raises(InputError, match="carries one_of, any_of, scale and text, and `text` is `edit"):
         grid.write_project(place, tool, "edited")
     assert not place.exists()
+
+
+RECORDED = TESTS / "assets" / "exchange"
+EXPORTS = {
+    "label-studio": [f"{person}.json" for person in ANNOTATORS],
+    "potato": ["annotations.jsonl"],
+    "doccano": [f"{person}.zip" for person in ANNOTATORS],
+}
+STUDIO = {suffix: (RECORDED / "label-studio" / f"ana{suffix}").read_text("utf-8") for suffix in (".json", ".csv")}
+STUDIO["-min.json"] = (RECORDED / "label-studio" / "ana-min.json").read_text("utf-8")
+POTATO = RECORDED / "potato" / "annotations.jsonl"
+with zipfile.ZipFile(RECORDED / "doccano" / "ana.zip") as archive:
+    DOCCANO = archive.read("ana.jsonl").decode()
+
+
+def bring(study: Study, tool: str, *paths: Path | str, **options: Any) -> list[dict[str, int]]:
+    """Import exports, or what is recorded under a name; returns what each import counted."""
+    folder = RECORDED / tool
+    imports = [
+        study.grid().import_export(folder / path, tool, people=folder / "people.csv", **options) for path in paths
+    ]
+    return [run.counts for run in imports]
+
+
+def refuses(study: Study, tool: str, path: Path, content: str | bytes, match: str) -> None:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    assert_refused(study, lambda: bring(study, tool, path), InputError, match)
+
+
+@pytest.mark.parametrize("tool", EXPORTS)
+def test_all_that_was_answered_stands_with_person_and_text(at: At, tool: str) -> None:
+    study = at("dealt")
+    work = set(open_work(study))
+    counts = bring(study, tool, *EXPORTS[tool])
+    pairs.assert_all_stand(study, tool, work, has_skips=tool == "label-studio")
+    if tool == "label-studio":  # an answer that was edited in place is there once, and a second one twice
+        twice = [pair for who, pair in work if who == "ana" and pair % 14 == 7 and not pairs.skips(pair, who)]
+        assert counts[0].get("earlier", 0) == len(twice)
+    again = bring(study, tool, *EXPORTS[tool])
+    assert sum(counts["answers"] + counts["skips"] for counts in again) == 0
+    assert sum(counts["already_there"] for counts in again) == len(work)
+
+
+@pytest.mark.parametrize(("suffix", "kind"), [("-min.json", "JSON_MIN"), (".csv", "CSV")])
+def test_other_exports_of_label_studio_lack_skips_and_say_so(at: At, suffix: str, kind: str) -> None:
+    study, said = at("dealt"), list[str]()
+    work = {(who, pair) for who, pair in open_work(study) if not pairs.skips(pair, who)}
+    bring(study, "label-studio", *(f"{person}{suffix}" for person in ANNOTATORS), announce=said.append)
+    pairs.assert_all_stand(study, "label-studio", work, has_skips=False)
+    assert all(f"an export in {kind} has no skips and no drafts" in sentence for sentence in said)
+    assert len(said) == 3
+
+
+def test_a_project_for_the_small_study_has_the_keys_that_were_recorded(at: At, tmp_path: Path) -> None:
+    at("dealt").grid().write_project(tmp_path / "project", "potato")
+    written = (tmp_path / "project" / "data" / "items.jsonl").read_text("utf-8")
+    keys = [line.split('"')[3] for line in POTATO.read_text("utf-8").splitlines()]
+    assert keys
+    assert all(f'"{key}"' in written for key in keys)
+
+
+def test_what_was_unpacked_or_packed_on_a_mac_or_is_a_list_is_read(at: At, tmp_path: Path) -> None:
+    folder, study = tmp_path / "export", at("dealt")
+    (folder / "__MACOSX").mkdir(parents=True)
+    contents = {"ana.jsonl": DOCCANO, "lead.jsonl": "", "._ana.jsonl": "\x00", "__MACOSX/._a.jsonl": "\x00"}
+    for name, content in contents.items():
+        (folder / name).write_text(content, "utf-8")
+    bring(study, "doccano", folder)
+    assert len(labels_of(study)) == 14
+    (tmp_path / "ana.jsonl").write_text(f"[{','.join(DOCCANO.splitlines())}]", "utf-8")
+    assert bring(study, "doccano", tmp_path / "ana.jsonl")[0]["already_there"] == 14
+
+
+@pytest.mark.parametrize("suffix", STUDIO)
+def test_a_broken_export_of_label_studio_is_refused(at: At, tmp_path: Path, suffix: str) -> None:
+    content, study, path = STUDIO[suffix], at("dealt"), tmp_path / f"p{suffix}"
+    refuses(study, "label-studio", path, content[: len(content) // 2], r"is the file cut off\?")
+    changed = content.replace('"not_sure"', '"perhaps"', 1)
+    changed = changed.replace("appropriate", "perhaps", 1) if suffix == ".json" else changed
+    place = "pair 17: " if suffix == ".json" else ""  # where lines do not tell
+    refuses(study, "label-studio", path, changed, f"{place}unknown answer `perhaps`; expected one of not_appropriate")
+    changed = content.replace("left-handers", "right-handers")
+    refuses(study, "label-studio", path, changed, "pair 17 has other texts in the export than the tool was given")
+    changed = content.replace("5aa64d2a7351", "0123456789ab")
+    refuses(study, "label-studio", path, changed, "is the export from another study")
+
+
+def test_tasks_of_label_studio_that_are_none_are_refused(at: At, tmp_path: Path) -> None:
+    study, path = at("dealt"), tmp_path / "p.json"
+    edited = "not a task as Label Studio exports it .*was the file edited by hand"
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"annotations": None}, edited),
+        ({"annotations": [1]}, edited),
+        ({"data": {}}, "there is no key of a pair; is this an export of what fcpair wrote"),
+    ]
+    tasks = json.loads(STUDIO[".json"])
+    for change, match in changes:
+        refuses(study, "label-studio", path, json.dumps([tasks[0] | change, *tasks[1:]]), match)
+    of_project = [{"data": task["data"]} for task in tasks]
+    match = "these are the tasks of the project, not an export"
+    refuses(study, "label-studio", path, json.dumps(of_project), match)
+
+
+DOCCANO_EDITED = [
+    ('"fcpair":', '"key":', "there is no key of a pair"),
+    ('"label":', '"labels":', "there is no `label`; is it an export of doccano"),
+    ('"label":["not_sure"]', '"label":"not_sure"', "are no lists, as doccano's are"),
+    ('"id":2,', '"id":2', "ana.jsonl:2: not JSON: "),
+]
+
+
+def test_a_broken_file_of_doccano_is_refused(at: At, tmp_path: Path) -> None:
+    study, path = at("dealt"), tmp_path / "ana.jsonl"
+    for old, new, match in DOCCANO_EDITED:
+        refuses(study, "doccano", path, DOCCANO.replace(old, new), match)
+    refuses(study, "doccano", path, DOCCANO[:700], r"ana.jsonl:4: not JSON.* cut off\?")
+    refuses(study, "doccano", tmp_path / "all.jsonl", DOCCANO, "nobody is named who answered")
+    other_format = "JSON object on each line|there (is|are) no `labels?`"
+    refuses(study, "doccano", path, "id,label\n1,x\n", other_format)
+    refuses(study, "potato", path, STUDIO[".json"], other_format)
+
+
+def test_an_empty_export_says_what_it_may_be(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    match = "the file is empty; either nobody has answered there yet, or the export failed"
+    for tool, name in (("doccano", "a.jsonl"), ("potato", "a.jsonl"), ("label-studio", "a.json")):
+        for content in ("", "\n \r\n", "\ufeff"):
+            refuses(study, tool, tmp_path / name, content, match)
+
+
+def test_an_export_that_is_cut_between_lines_says_what_of_whom_is_missing(at: At, tmp_path: Path) -> None:
+    study, cut = at("dealt"), tmp_path / "cut.jsonl"
+    cut.write_text("".join(POTATO.read_text("utf-8").splitlines(keepends=True)[:20]), "utf-8")
+    broken_off = (
+        "{0}: of 14 pairs {1} are answered, 0 skipped and {2} missing; unless {0} is still at work, or was assigned "
+        "them after the project was written, the export was cut off"
+    )
+    notes = study.grid().import_export(cut, "potato").notes
+    assert notes == (broken_off.format("ben", 6, 8), broken_off.format("cleo", 0, 14))
+    assert study.grid().import_export(POTATO, "potato").notes == ()
+
+
+def test_answers_of_somebody_who_left_stand_but_not_of_who_was_dismissed(at: At) -> None:
+    study = at("dealt")
+    study.retire("ana")
+    assert study.grid().import_export(POTATO, "potato").counts["answers"] == 42
+    study = at("dealt")
+    study.grid().import_export(POTATO, "potato")
+    study.dismiss("ana")
+    run = study.grid().import_export(POTATO, "potato")
+    assert run.counts["answers"] == 0
+    assert "ana was dismissed, so the answers of ana are left out (14)" in run.notes
+    assert not any(person == "ana" for _, person in labels_of(study))
+
+
+def test_where_nothing_is_open_for_a_tool_it_is_said_why(at: At, tmp_path: Path) -> None:
+    def refuses_project(study: Study, match: str) -> None:
+        assert_refused(study, lambda: study.grid().write_project(tmp_path / "project", "potato"), StageError, match)
+
+    refuses_project(at("paired"), "nothing is open in round `label`, which has not been assigned yet; `fcpair")
+    study = at("paired")
+    study.add_people(["ana", "ben"], Role.ANNOTATOR)
+    study.grid().assign(Assign(open=True))
+    refuses_project(study, "labels are free for anybody in the browser .*so there are no sheets")
+    study = at("dealt")
+    study.grid().import_export(POTATO, "potato")
+    refuses_project(study, r"nothing is open in round `label`: all of it is answered \(42\)$")
+    for name in ANNOTATORS:
+        study.dismiss(name)
+    refuses_project(study, "in round `label`, but 42 answers are vacant; `fcpair people add NAME")
+
+
+def test_a_file_that_names_nobody_is_of_whom_the_table_of_people_says(at: At, tmp_path: Path) -> None:
+    project = Trip(at("dealt"), tmp_path, "doccano")
+    path = project.export((project.tasks[0], as_labelled(project.tasks[0])))
+    (path / "ana.jsonl").rename(path / "all.jsonl")
+    project.refuses(path, r"all.jsonl:1: nobody is named who answered; if one person gave all of these, write `all`")
+    project.people.write_text("user,annotator\nall,ana\n", "utf-8")
+    assert project.bring(path).counts["answers"] == 1
+
+
+def test_a_user_is_the_same_however_programs_write_them(at: At, tmp_path: Path) -> None:
+    def bring_with_people(user: str, table: str) -> int:
+        export, people = tmp_path / "export.jsonl", tmp_path / "people.csv"
+        export.write_text(POTATO.read_text("utf-8").replace('"user_id": "ana"', f'"user_id": "{user}"'), "utf-8")
+        people.write_text(f"user;annotator\n{table};ana\nben;ben\ncleo;cleo\n", "utf-8-sig")
+        return int(at("dealt").grid().import_export(export, "potato", people=people).counts["answers"])
+
+    assert bring_with_people("Zoe\u0308", "Zo\u00eb") == 42
+    assert bring_with_people("2", "2.0") == 42
+    with pytest.raises(InputError, match="user `ANA` is not in the table of people; did you mean `ana`"):
+        bring_with_people("ANA", "ana")
+
+
+ZIPPED = (RECORDED / "doccano" / "ana.zip").read_bytes()
+
+
+def test_a_broken_zip_file_is_refused(at: At, tmp_path: Path) -> None:
+    study, path = at("dealt"), tmp_path / "ana.zip"
+    refuses(study, "doccano", path, ZIPPED[:-200], r"is it cut off\?")
+    changed = ZIPPED[:100] + bytes([ZIPPED[100] ^ 0xFF]) + ZIPPED[101:]
+    refuses(study, "doccano", path, changed, "not a whole zip file")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("ana.jsonl", "")
+    refuses(study, "doccano", path, path.read_bytes(), "its files are empty; either nobody")
+    with zipfile.ZipFile(path, "w"):
+        pass
+    match = "no export in it ends in .jsonl or .json; export in such a format"
+    refuses(study, "doccano", path, path.read_bytes(), match)

@@ -8,19 +8,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from servers import Database, copy_study, execute
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, StageError
 from fcpair.grid import Monitor
-from fcpair.params import Adjudicate, Annotate
+from fcpair.params import Adjudicate, Annotate, Setup, Simulate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
+from fcpair.records import Role
 from fcpair.store.corpus import grids
 from fcpair.study import Study
 from fcpair.work_records import Submission, Task
 from steps import forms
-from steps.adjudication.test_current import reading_all
+from steps.adjudication.test_case_queues import reading_all
 from steps.online import admit, at_desk, column_of, give
-from steps.small import assert_refused, dump
+from steps.small import assert_refused, dump, write_csv
 
 TEXT = "Most of them pay for the road like anybody else."
 WRITTEN = {"text": TEXT, "types": ["facts"]}
@@ -52,7 +55,6 @@ def said(study: Study) -> list[tuple[str, int | None, str | None]]:
 
 
 def write(study: Study, n: int = 1, **given: Any) -> list[Task]:
-    """Wren writes on the next cells."""
     desk, wren = at_desk(study, "wren")
     tasks = desk.tasks(wren, n)
     for task in tasks:
@@ -135,13 +137,6 @@ def test_a_row_comes_together_wherever_its_cells_were_dealt(study: Study) -> Non
     assert_refused(study, lambda: give(desk, rae, "4.5"), InputError, "expected a number")
 
 
-def test_several_labels_are_kept_in_the_order_of_the_question(study: Study) -> None:
-    desk, rob = at_desk(study, "rob")
-    give(desk, rob, ["question", "facts"])
-    assert said(study) == [('{"types":["facts","question"]}', None, None)]
-    assert_refused(study, lambda: give(desk, rob, []), InputError, "0 labels; expected 1 to 2")
-
-
 @pytest.mark.server
 def test_a_text_is_given_to_be_edited_as_its_writer_has_it_now(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
@@ -174,16 +169,6 @@ def test_decisions_by_rule_follow_the_round_that_counts_where_it_asks_one_closed
     write(study)
     give(desk, rae, 2)
     assert rows(study, "SELECT cell_id & 4294967295, rule FROM adjudication") == [(1, "unanimous"), (2, "unanimous")]
-
-
-@pytest.mark.server
-def test_a_skipped_cell_goes_to_another_of_its_round_and_grid(study: Study) -> None:
-    study.add_people(["rex"], forms.PEOPLE["rae"])
-    desk, rae = at_desk(study, "rae")
-    give(desk, rae, "skip")
-    _, rex = at_desk(study, "rex")
-    (task,) = desk.tasks(rex, 9)
-    assert (task.grid, task.cell_id) == ("rate", 1)
 
 
 def test_a_batch_of_answers_is_about_several_grids(study: Study) -> None:
@@ -227,3 +212,67 @@ def test_the_answers_on_a_row_share_the_time_that_the_row_took(study: Study, mon
     assert desk.progress(rae).pace_s == pytest.approx(20, abs=0.1)
     (stage, *_) = Monitor(study.grid("rate")).stages()
     assert [person.outlook.pace_s for person in stage.people if person.name == "rae"] == [pytest.approx(20, abs=0.1)]
+
+
+KINDS = ("books", "letters", "songs")
+CRITERIA = ("kind", "clear", "short", "apt")
+RATE = RoundPlan(
+    "rate", "rating: scale(1,5,0.5)", role="rater", answers=2, screen="row", together="source", people=6, seed=4
+)
+
+
+def study_of(folder: Path, n: int = 6) -> Study:
+    """Three sources of four texts each, to be rated by four criteria, and so many raters."""
+    sources = []
+    for kind in KINDS:
+        rows = [{"text": f"The {at} of the {kind} is fine."} for at in ("first", "second", "third", "last")]
+        sources.append(Source(Path(write_csv(folder / f"{kind}.csv", rows)), "text", language="en"))
+    plan = GridPlan("rate", SidePlan(sources=tuple(sources)), SidePlan(names=CRITERIA), (RATE,))
+    study = Study.create(folder / "study.db", Setup(title="Rated"), grids=[plan])
+    study.grid().pair()
+    study.add_people([f"r{at}" for at in range(1, n + 1)], Role.RATER)
+    return study
+
+
+def raters(answers: pd.DataFrame) -> dict[str, set[str]]:
+    return {str(source): set(rows) for source, rows in answers.groupby("source")["by"]}
+
+
+def test_the_same_two_rate_all_texts_from_a_source_with_criteria_in_another_order_on_each(tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    study.grid().assign_round()
+    desk, orders = study.work_queue(Annotate()), set()
+    for name in ("r1", "r2", "r3", "r4", "r5", "r6"):
+        tasks = desk.tasks(admit(study, name), 16)
+        for at in range(0, 16, 4):
+            assert len({task.row.body for task in tasks[at : at + 4]}) == 1
+            orders.add(tuple(column_of(task) for task in tasks[at : at + 4]))
+    assert len(orders) > 8
+    study.grid().simulate(Simulate(skips=0.0, seed=1))
+    answers = study.grid().answers()
+    by_source = raters(answers)
+    assert [len(by_source[kind]) for kind in KINDS] == [2, 2, 2]
+    assert len(set.union(*by_source.values())) == 6
+    assert len(answers) == 3 * 4 * len(CRITERIA) * 2
+
+
+@pytest.mark.server
+def test_who_takes_over_has_all_that_was_left_from_a_source(tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    study.grid().assign_round()
+    study.retire("r1")
+    study.grid().simulate(Simulate(skips=0.0, seed=1))
+    by_source = raters(study.grid().answers())
+    assert [len(by_source[kind]) for kind in KINDS] == [2, 2, 2]
+    assert "r1" not in set.union(*by_source.values())
+
+
+def test_too_few_raters_and_rows_that_are_from_nowhere_are_refused(tmp_path: Path) -> None:
+    with pytest.raises((InputError, StageError), match="2 people, but there"):
+        study_of(tmp_path, 1).grid().assign_round()
+    plan = GridPlan("rate", SidePlan(names=("Tea is warm.", "Cats are cold.")), SidePlan(names=CRITERIA), (RATE,))
+    study = Study.create(tmp_path / "nowhere.db", Setup(title="Rated"), grids=[plan])
+    study.grid().pair()
+    study.add_people([f"r{at}" for at in range(6)], Role.RATER)
+    with pytest.raises(StageError, match="2 rows have no source, so it is unknown who should answer them"):
+        study.grid().assign_round()

@@ -105,16 +105,6 @@ def test_what_models_say_is_kept_with_what_they_are_and_only_the_rest_is_asked_a
         grid.generate("propose")
 
 
-def test_what_models_say_is_kept_whatever_happens_elsewhere_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    grid = asked(tmp_path)
-    rows = meanwhile(monkeypatch, lambda: study_with(grid).edit_guidelines("Be kind.", by="lea"))
-    study_with(grid).add_people(["lea"], Role.LEAD)
-    assert grid.generate("propose").counts["answers"] == 2
-    assert len(rows) == 3
-
-
 def test_where_what_is_asked_changes_meanwhile_only_what_is_new_is_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,9 +131,6 @@ def test_where_it_changes_each_time_nothing_is_written(tmp_path: Path, monkeypat
         grid.generate("propose")
     assert texts(grid) == []
     assert len(rows) == 3 * MAX_TRIES
-
-
-# -- replies
 
 
 @pytest.mark.server
@@ -228,9 +215,6 @@ def test_a_form_of_several_questions_is_answered_as_json_of_which_the_text_is_ma
     assert (rows["text"].iloc[0], rows["kind"].iloc[0]) == (text, "facts")
 
 
-# -- prompts
-
-
 def test_a_prompt_has_the_texts_the_definition_and_what_is_known_of_the_row(tmp_path: Path) -> None:
     path = tmp_path / "prompt.txt"
     path.write_text("{{A {column}: {definition}}} about {row.topic}.\n{row}", "utf-8")
@@ -295,9 +279,6 @@ def test_a_changed_prompt_is_a_difference_that_names_its_file(tmp_path: Path) ->
     path.write_text("Answer\n{row}", "utf-8")
     with pytest.raises(RecipeError, match=r"prompt +the text of .*prompt\.txt +another text"):
         study_recipe.check_recipe(study, load_recipe(recipe))
-
-
-# -- models and people
 
 
 @pytest.mark.server

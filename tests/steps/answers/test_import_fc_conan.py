@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,7 @@ from fcpair.params import Adjudicate, Agree, Import, Partition, Setup
 from fcpair.recipe import Recipe
 from fcpair.records import Role, Tier
 from fcpair.study import Study
-from steps.small import CNS, HS, assert_refused, labels_of, standing, write_csv
-
-At = Callable[[str], Study]
+from steps.small import CNS, HS, At, assert_refused, labels_of, standing, with_grid, write_csv
 
 
 def row(index: int, hs: str, cn: str, final: int, valid: int, *answers: int) -> dict[str, Any]:
@@ -97,8 +93,7 @@ def test_published_labels_do_not_come_to_a_study_whose_own_intervals_are_for_new
 
 
 def test_a_prepared_study_keeps_its_own_numbers_and_texts(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     grid.import_published(write_csv(tmp_path / "p.csv", ROWS))
     assert study.status()["stages"]["pair"] == 24
     numbers = sorted({pair for pair, _ in labels_of(study)})
@@ -137,9 +132,3 @@ def test_what_rests_on_simulated_people_stays_simulated_in_published_columns(at:
         write_csv(tmp_path / "s.csv", [{**row, "simulated": row[INDEX] == 40} for row in ROWS])
     )
     assert study.status()["judgements"] == {"imported": 10, "simulated": 2}
-
-
-@pytest.mark.files
-def test_a_copy_of_the_file_of_a_study_is_the_study(taken: Study, tmp_path: Path) -> None:
-    copy = Study(shutil.copy(taken.place, tmp_path / "copy.db"))
-    assert labels_of(copy) == labels_of(taken)

@@ -14,7 +14,7 @@ from sqlalchemy import insert, select
 from fcpair.errors import FcpairError, InputError, RefusedError, StageError
 from fcpair.files.exchange.catalogue import TOOLS
 from fcpair.known_pairs import MOST_ITEMS, Controls, KnownItem, Practice, Qualification
-from fcpair.params import Assign, Calibration, Simulate
+from fcpair.params import Assign, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe, as_toml, load_recipe
 from fcpair.records import Known, Role, Visitor
@@ -30,9 +30,7 @@ from fcpair.study import Study
 from steps.answers.tool_exports import Said, export, people_table, tasks_of
 from steps.online import admit, at_desk, give
 from steps.people.known import FOR_CONTROLS, FOR_QUALIFICATION, controls, known_table, qualification, right_answer
-from steps.small import ANNOTATORS, assert_refused, labels_of, record, write_csv
-
-At = Callable[[str], Study]
+from steps.small import ANNOTATORS, At, assert_refused, labels_of, record, with_grid, write_csv
 
 
 def dealt(study: Study, folder: Path, known_pairs: int = 0) -> Study:
@@ -55,13 +53,9 @@ def score_of(study: Study, name: str) -> dict[str, Any]:
     return score
 
 
-# -- control pairs
-
-
 @pytest.mark.server
 def test_sheets_have_control_pairs_among_the_others_and_are_imported(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(dealt(at("paired"), tmp_path))
     n_rows = grid.sheets.write_labels(tmp_path / "sheets")["ana"]
     path = tmp_path / "sheets" / "ana.csv"
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -77,8 +71,7 @@ def test_sheets_have_control_pairs_among_the_others_and_are_imported(at: At, tmp
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_project_has_control_pairs_under_the_same_key_as_others(at: At, tmp_path: Path, tool: str) -> None:
-    study = dealt(at("paired"), tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(dealt(at("paired"), tmp_path))
     grid.write_project(tmp_path / "project", tool)
     tasks = tasks_of(tool, tmp_path / "project")
     assert {task.key.rsplit(":", 2)[0] for task in tasks} == {"main:label"}
@@ -91,8 +84,7 @@ def test_a_project_has_control_pairs_under_the_same_key_as_others(at: At, tmp_pa
 
 
 def test_known_answers_are_listed_where_that_is_asked_for_and_withdrawn_with_their_run(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path, known_pairs=2)
-    grid = study.grid()
+    study, grid = with_grid(dealt(at("paired"), tmp_path, known_pairs=2))
     with pytest.raises(StageError, match="nobody has qualified yet"):
         grid.sheets.write_labels(tmp_path / "sheets")
     run = grid.simulate(Simulate(skips=0.0))
@@ -141,9 +133,6 @@ def test_the_round_that_counts_of_a_planned_grid_has_known_pairs_too(at: At, tmp
         grid.save.controls(Controls(table))
 
 
-# -- recipes
-
-
 def test_a_recipe_sets_known_pairs_once_before_it_assigns(
     at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,15 +173,6 @@ def test_a_recipe_sets_known_pairs_then_calibrates_then_assigns_what_nobody_disc
     assert not batch & set.union(*known)
 
 
-def test_known_pairs_can_be_set_while_people_calibrate_themselves(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    study.grid().calibration.start(Calibration(pairs=4), annotators=3)
-    assert study.grid().save.controls(controls(study, tmp_path)).counts["pairs"] == len(FOR_CONTROLS)
-
-
-# -- who has still to qualify answers nothing of their shard, at any door
-
-
 class Work(NamedTuple):
     """An assignment of ana's, as clients know it, and its pair."""
 
@@ -211,7 +191,6 @@ def works_of_ana(study: Study, use: Known | None) -> list[Work]:
 
 
 def qualify(desk: WorkQueue, visitor: Visitor, *, right: bool) -> None:
-    """Answer all of a qualification."""
     for task in desk.tasks(visitor, 50):
         give(desk, visitor, right_answer(task.cell_id) if right else "not_sure", task.assignment_id)
 
@@ -281,17 +260,9 @@ def test_who_has_passed_answers_until_their_qualification_is_open_again(at: At, 
         give(desk, ana, "not_appropriate", work.assignment_id)
 
 
-def test_a_file_brings_no_labels_where_a_qualification_is_set_that_nobody_has_yet(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    study.grid().save.qualification(qualification(study, tmp_path))
-    assert_refused(study, lambda: record(study, tmp_path, [("ben", 1, "2")]), InputError, ":2: ben has not qualified")
-
-
 @pytest.mark.server
 def test_simulated_people_below_the_pass_mark_wait_to_be_let_on(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path, known_pairs=4)
-    grid = study.grid()
+    study, grid = with_grid(dealt(at("paired"), tmp_path, known_pairs=4))
     grid.simulate(Simulate(accuracy=0.6, seed=3))
     standings = {name: score_of(study, name)["standing"] for name in ANNOTATORS}
     assert set(standings.values()) == {"passed", "waits"}
@@ -303,24 +274,6 @@ def test_simulated_people_below_the_pass_mark_wait_to_be_let_on(at: At, tmp_path
         grid.desk.let_on(name)
     grid.simulate(Simulate(accuracy=0.6, seed=4))
     assert {who for _, who in labels_of(study)} == {*ANNOTATORS}
-
-
-def test_a_recipe_with_simulated_people_ends_where_somebody_waits(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    known_table(study, tmp_path / "known.csv", FOR_QUALIFICATION)
-    (tmp_path / "recipe.toml").write_text(
-        '[qualification]\nfile = "known.csv"\nknown_pairs = 4\n[assign]\nannotators = 3\n[simulate]\naccuracy = 0.3\n'
-    )
-    recipe = load_recipe(tmp_path / "recipe.toml")
-    assert [run.stage for run in study.walk(recipe)] == ["qualification", "assign", "simulate"]
-    assert list(study.walk(recipe)) == []
-    standings = {score["name"]: score["standing"] for score in scores_of(study)}
-    assert set(standings.values()) == {"passed", "waits"}
-    passed = {name for name, standing in standings.items() if standing == "passed"}
-    assert {who for _, who in labels_of(study)} == passed
-
-
-# -- a skip in a qualification is no answer
 
 
 def test_skips_neither_help_nor_cost_the_pass(at: At, tmp_path: Path) -> None:
@@ -361,9 +314,6 @@ def test_who_skips_all_there_is_waits_for_the_lead(at: At, tmp_path: Path) -> No
 )
 def test_the_pass_mark_is_a_share_of_what_was_answered(answered: int, skipped: int, right: int, reaches: bool) -> None:
     assert KnownScore(answered + skipped, answered, skipped, right).reaches(0.75) is reaches
-
-
-# -- known items to practise on: from a file, as tables, in a recipe and in the recipe that the study prints
 
 
 ITEM = {"row": "Tea is vile.", "column": "Try it.", "answer": "not_sure", "explanation": "It says little."}
@@ -423,11 +373,9 @@ def test_those_who_label_practise_until_the_known_items_are_none(study: Study) -
 
 
 def test_a_study_that_asks_for_no_labels_has_nothing_to_practise(tmp_path: Path) -> None:
-    write = RoundPlan("write", "text: text()", role="writer")
-    plan = GridPlan("write", SidePlan(names=("a",)), SidePlan(names=("b",)), (write,))
-    study = Study.create(tmp_path / "study.db", grids=[plan])
+    plan = GridPlan("write", *[SidePlan(names=("a",))] * 2, (RoundPlan("write", "text: text()", role="writer"),))
     with pytest.raises(StageError, match="no question to practise"):
-        study.save_practice(items=[ITEM])
+        Study.create(tmp_path / "study.db", grids=[plan]).save_practice(items=[ITEM])
 
 
 def stages_run(study: Study, practice: Practice | None) -> list[str]:

@@ -14,14 +14,23 @@ from openpyxl import load_workbook
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table, write_table
-from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup
+from fcpair.params import Assign, Import, Pair, Select, Setup
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.work_records import KeepReason
-from steps.asked import surveyed
-from steps.small import ANNOTATORS, assert_refused, labels_of, open_work, record, set_candidates, standing, write_csv
+from steps.small import (
+    ANNOTATORS,
+    At,
+    assert_refused,
+    labels_of,
+    open_work,
+    record,
+    set_candidates,
+    standing,
+    with_grid,
+    write_csv,
+)
 
-At = Callable[[str], Study]
 GUIDELINES = "# How to answer\n\n- Read both.\n=1+1"
 
 
@@ -30,7 +39,6 @@ def sheet_of(path: Path) -> pd.DataFrame:
 
 
 def answered(study: Study, folder: Path) -> pd.DataFrame:
-    """The sheet of ana with every pair answered, and a note."""
     study.grid().sheets.write_labels(folder / "sheets")
     sheet = sheet_of(folder / "sheets" / "ana.csv")
     sheet["label"] = ["not_sure" if int(pair) % 2 else "appropriate" for pair in sheet["pair"]]
@@ -57,8 +65,7 @@ SENT_BACK: dict[str, Callable[[pd.DataFrame, Path], Path]] = {
 
 @pytest.mark.parametrize("way", SENT_BACK)
 def test_a_sheet_is_taken_as_it_is_sent_back(at: At, tmp_path: Path, way: str) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     sheet = answered(study, tmp_path)
     expected = dict(zip(sheet["pair"].astype(int), sheet["label"], strict=True))
     sheet["label"] = sheet["label"].map({"not_sure": "NOT SURE", "appropriate": "2.0"})
@@ -69,9 +76,7 @@ def test_a_sheet_is_taken_as_it_is_sent_back(at: At, tmp_path: Path, way: str) -
 
 
 def study_of_a_pair(folder: Path, cn: str) -> Study:
-    """A study of one pair, dealt to ana."""
-    study = Study.create(folder / "s.db", Setup())
-    grid = study.grid()
+    study, grid = with_grid(Study.create(folder / "s.db", Setup()))
     study.import_corpus(Import(write_csv(folder / "c.csv", [{"hs": "h", "cn": "c"}, {"hs": "g", "cn": cn}])))
     grid.select(Select(hs_list=write_csv(folder / "l.csv", [{"hs": "h"}])))
     set_candidates(study, [cn])
@@ -96,9 +101,6 @@ def test_a_cell_that_a_spreadsheet_program_changed_is_named(tmp_path: Path) -> N
         "ana.csv:2: pair 1 has other texts in this study: `cn` was `1/2` and is `01-Feb`; a spreadsheet program changes"
     )
     assert_refused(study, lambda: study.grid().import_labels(tmp_path / "ana.csv"), InputError, message)
-
-
-# -- one cause is one finding
 
 
 def test_what_is_wrong_with_a_sheet_is_said_once_for_each_cause(at: At, tmp_path: Path) -> None:
@@ -137,9 +139,6 @@ def test_what_is_wrong_with_a_sheet_is_said_once_for_each_cause(at: At, tmp_path
     refuses(sheet.assign(cn=sorted(sheet["cn"])), "was a column sorted without the others")
 
 
-# -- workbooks to fill in
-
-
 def _fill_in(path: Path, column: str, answer: str) -> None:
     """Write an answer into every row, as somebody with Excel would."""
     book = load_workbook(path)
@@ -176,15 +175,6 @@ def test_a_workbook_offers_the_answers_holds_the_guidelines_and_goes_back_in(at:
     assert [cell.data_type for cell in guidelines["A"][-2:]] == ["s", "s"]
     _fill_in(path, "label", "not_appropriate")
     assert study.grid().import_labels(path).counts == {"answers": 14, "skips": 0, "already_there": 0}
-
-
-def test_a_workbook_for_validators_offers_verdicts(at: At, tmp_path: Path) -> None:
-    grid = at("checking").grid()
-    grid.sheets.write_verdicts(tmp_path / "v", "xlsx")
-    guidelines = load_workbook(tmp_path / "v" / "vera.xlsx")["guidelines"]
-    assert [guidelines.cell(row, 1).value for row in range(2, 5)] == ["disagree", "agree", "skip"]
-    _fill_in(tmp_path / "v" / "vera.xlsx", "verdict", "agree")
-    assert grid.import_verdicts(tmp_path / "v" / "vera.xlsx").counts["answers"] > 5
 
 
 TEXTS = ['=HYPERLINK("http://x")', "@d", "#N/A", "1/2", "007", "TRUE", "1e5", "'=1", "''+1", "'"]
@@ -227,20 +217,6 @@ def test_headings_are_the_nouns_of_the_study_unless_two_columns_would_have_one(a
     study.grid().sheets.write_labels(tmp_path / "more", "xlsx")
     headings = headings_of(tmp_path / "more" / "ana.xlsx")
     assert headings[2:] == ["pair", "hs_id", "cn_id", "hs", "text", "label", "note"]
-
-
-def test_a_survey_on_paper_has_its_nouns_and_goes_back_in(tmp_path: Path) -> None:
-    study = surveyed(tmp_path, "w")
-    study.add_people(["zoe"], Role.RESPONDENT)
-    grid = study.grid()
-    grid.sheets.write_answers(tmp_path / "sheets", sheet_format="xlsx")
-    path = tmp_path / "sheets" / "zoe.xlsx"
-    assert headings_of(path) == ["by", "question number", "row", "column", "answer", "note"]
-    _fill_in(path, "answer", "yes")
-    assert grid.import_answers(path).counts["answers"] == 16
-
-
-# -- sheets are written anew again and again; a file with answers in it is never overwritten
 
 
 def fill_in_csv(path: Path, column: str, answer: str) -> bytes:
@@ -289,21 +265,10 @@ def test_a_file_that_is_no_sheet_of_the_round_is_kept(at: At, tmp_path: Path) ->
     assert path.read_bytes() == before
 
 
-def test_the_label_that_a_validator_checks_is_no_answer_of_theirs(at: At, tmp_path: Path) -> None:
-    grid = at("checking").grid()
-    first = grid.sheets.write_verdicts(tmp_path)
-    assert grid.sheets.write_verdicts(tmp_path) == first
-    filled = fill_in_csv(tmp_path / "vera.csv", "verdict", "agree")
-    assert "vera" not in grid.sheets.write_verdicts(tmp_path)
-    assert (tmp_path / "vera.csv").read_bytes() == filled
-    assert [old.person for old in grid.sheets.old(tmp_path, checks=True)] == ["vera"]
-
-
 def test_the_sheet_of_somebody_who_left_is_named_but_not_as_left_who_handed_over_or_is_done(
     at: At, tmp_path: Path
 ) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     grid.sheets.write_labels(tmp_path / "sheets")
     own = {name: [(who, pair, "0") for who, pair in open_work(study) if who == name] for name in ANNOTATORS}
     record(study, tmp_path, own["ben"])
@@ -321,11 +286,7 @@ def test_the_sheet_of_somebody_who_left_is_named_but_not_as_left_who_handed_over
     assert (old_sheet.passed_on, old_sheet.kept) == (False, None)
 
 
-# -- what is given on a sheet is about what the sheet showed: an older sheet says nothing of what came since
-
-
 def verdict_sheet(study: Study, folder: Path) -> pd.DataFrame:
-    """vera's sheet, on which she agrees with every label."""
     study.grid().sheets.write_verdicts(folder)
     return sheet_of(folder / "vera.csv").assign(verdict="agree")
 
@@ -377,27 +338,6 @@ def test_a_label_that_changed_back_is_no_change_and_a_skip_on_an_older_sheet_is_
     assert grid.import_verdicts(back).counts["already_there"] == len(sheet)
 
 
-def test_a_verdict_is_refused_where_pairs_have_no_label_any_more(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid, back = study.grid(), tmp_path / "back.csv"
-    grid.adjudicate(Adjudicate("majority"))
-    by_majority = [pair for pair, (rule, _) in standing(study).items() if rule == "majority"]
-    sheet = verdict_sheet(study, tmp_path / "sheets")
-    grid.adjudicate(Adjudicate("manual"))
-    gone = sheet[sheet["pair"].astype(int).isin(by_majority)]
-    assert len(gone), "vera has a pair that only the majority decided"
-    write_table(gone, back)
-    assert_refused(study, lambda: grid.import_verdicts(back), InputError, "has changed since")
-    for run in study.log():
-        if run.stage == "label import":
-            grid.withdraw(run.id, "labels")
-    write_table(sheet, back)
-    assert_refused(study, lambda: grid.import_verdicts(back), InputError, "being labelled")
-
-
-# -- a sheet of conflicts
-
-
 def conflict_sheet(study: Study, path: Path, by: str = "eva") -> pd.DataFrame:
     study.grid().write_conflicts(path, by=by)
     return sheet_of(path)
@@ -405,8 +345,7 @@ def conflict_sheet(study: Study, path: Path, by: str = "eva") -> pd.DataFrame:
 
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])
 def test_a_sheet_of_conflicts_shows_labels_without_names_and_goes_back_in(at: At, tmp_path: Path, suffix: str) -> None:
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     waiting, path = grid.waiting_pairs(), tmp_path / f"c.{suffix}"
     assert grid.write_conflicts(path, by="eva") == len(waiting) == 5
     before = path.read_bytes()
@@ -432,28 +371,6 @@ def test_a_sheet_of_conflicts_shows_labels_without_names_and_goes_back_in(at: At
     assert_refused(study, lambda: grid.write_conflicts(tmp_path / "d.csv", by="ana"), InputError, "`ana` is annotator")
 
 
-def test_a_sheet_of_conflicts_has_what_its_person_may_decide_now(at: At, tmp_path: Path) -> None:
-    """Neither pairs that somebody has still to label, nor those that the person has labelled."""
-    study = at("decided")
-    grid = study.grid()
-    labels = grid.labels()
-    taken = labels[labels["pair"] == grid.waiting_pairs()[0]].iloc[0]
-    record(study, tmp_path, [(taken["annotator"], taken["pair"], "skip")], supersede=True)
-    open_now = {pair for _, pair in open_work(study)}
-    due = set(grid.waiting_pairs()) - open_now
-    assert set(conflict_sheet(study, tmp_path / "eva.csv")["pair"].astype(int)) == due
-    study = at("decided")
-    own = set(labels["pair"][labels["annotator"] == "ben"])
-    study.change_role("ben", Role.ADJUDICATOR)
-    waiting = set(study.grid().waiting_pairs())
-    assert waiting & own
-    if waiting - own:
-        assert set(conflict_sheet(study, tmp_path / "ben.csv", "ben")["pair"].astype(int)) == waiting - own
-    else:
-        with pytest.raises(StageError, match="no pair that ben may decide is waiting"):
-            study.grid().write_conflicts(tmp_path / "ben.csv", by="ben")
-
-
 def test_a_decision_on_labels_that_have_changed_is_refused(at: At, tmp_path: Path) -> None:
     study = at("decided")
     grid, back = study.grid(), tmp_path / "back.csv"
@@ -472,15 +389,29 @@ def test_a_decision_on_labels_that_have_changed_is_refused(at: At, tmp_path: Pat
     assert grid.import_outcomes(back).counts["imported"] == len(sheet) - 1
 
 
-def test_a_workbook_of_conflicts_with_notes_is_what_it_was(at: At, tmp_path: Path) -> None:
+def test_a_sheet_of_conflicts_has_what_its_person_may_decide_now(at: At, tmp_path: Path) -> None:
+    """Neither pairs that somebody has still to label, nor those that the person has labelled."""
+    study, grid = with_grid(at("decided"))
+    labels, waiting = grid.labels(), set(grid.waiting_pairs())
+    taken = labels[labels["pair"] == min(waiting)].iloc[0]
+    record(study, tmp_path, [(taken["annotator"], taken["pair"], "skip")], supersede=True)
+    due = set(grid.waiting_pairs()) - {pair for _, pair in open_work(study)}
+    assert set(conflict_sheet(study, tmp_path / "eva.csv")["pair"].astype(int)) == due
     study = at("decided")
-    grid = study.grid()
-    labels = grid.labels()
-    row = labels[labels["pair"] == grid.waiting_pairs()[0]].iloc[0]
-    given = {"pair": row["pair"], "annotator": row["annotator"], "label": row["label"]}
-    for changed in ({"label": "skip"}, {"note": "= two\r\nlines,\tand\x1b more"}):
-        grid.import_labels(write_csv(tmp_path / "l.csv", [given | changed]), supersede=True)
-    sheet = conflict_sheet(study, tmp_path / "c.xlsx").assign(label="irreconcilable")
-    assert "lines" in "".join(sheet["labels"])
-    write_table(sheet, tmp_path / "back.csv")
-    assert grid.import_outcomes(tmp_path / "back.csv").counts["imported"] == len(sheet)
+    study.change_role("ben", Role.ADJUDICATOR)
+    due = waiting - set(labels["pair"][labels["annotator"] == "ben"])
+    if due:
+        assert set(conflict_sheet(study, tmp_path / "ben.csv", "ben")["pair"].astype(int)) == due
+    else:
+        with pytest.raises(StageError, match="no pair that ben may decide is waiting"):
+            study.grid().write_conflicts(tmp_path / "ben.csv", by="ben")
+
+
+def test_the_label_that_a_validator_checks_is_no_answer_of_theirs(at: At, tmp_path: Path) -> None:
+    grid = at("checking").grid()
+    first = grid.sheets.write_verdicts(tmp_path)
+    assert grid.sheets.write_verdicts(tmp_path) == first
+    filled = fill_in_csv(tmp_path / "vera.csv", "verdict", "agree")
+    assert "vera" not in grid.sheets.write_verdicts(tmp_path)
+    assert (tmp_path / "vera.csv").read_bytes() == filled
+    assert [old.person for old in grid.sheets.old(tmp_path, checks=True)] == ["vera"]

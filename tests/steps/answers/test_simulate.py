@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Adjudicate, Annotate, Assign, Simulate, Validate
+from fcpair.params import Adjudicate, Annotate, Simulate, Validate
 from fcpair.records import Role, Tier
 from fcpair.steps.people.people import save_terms
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Study
-from steps.small import VALIDATORS, assert_refused, labels_of, open_work, standing, write_csv
-
-At = Callable[[str], Study]
+from steps.small import VALIDATORS, At, assert_refused, labels_of, open_work, standing, with_grid, write_csv
 
 
 def made_up(pair: int, **answer: str) -> dict[str, Any]:
@@ -28,8 +24,7 @@ def made_up(pair: int, **answer: str) -> dict[str, Any]:
 
 def walked(at: At, seed: int) -> Study:
     """A study that simulated people have labelled and validated."""
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     grid.simulate(Simulate(seed=seed, skips=0.1))
     grid.adjudicate(Adjudicate("majority"))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
@@ -75,8 +70,7 @@ def test_people_without_error_agree_on_every_pair_and_a_leaning_of_one_gives_onl
 
 
 def test_only_what_is_open_is_answered(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     who, pair = open_work(study)[0]
     grid.import_labels(write_csv(tmp_path / "l.csv", [made_up(pair, annotator=who, label="not_sure")]))
     grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0))
@@ -85,8 +79,7 @@ def test_only_what_is_open_is_answered(at: At, tmp_path: Path) -> None:
 
 
 def test_labels_are_answered_before_verdicts(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     grid.simulate(Simulate(skips=0.0))
     grid.adjudicate(Adjudicate("majority", "discard"))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
@@ -106,8 +99,7 @@ def test_validators_look_at_the_same_truth_as_annotators_did_whatever_their_seed
 
     Only blind validators leave a label of their own.
     """
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, positive=0.5, seed=13))
     grid.adjudicate(Adjudicate("majority"))
     right = standing(study)
@@ -125,19 +117,8 @@ def test_validators_look_at_the_same_truth_as_annotators_did_whatever_their_seed
     assert own.isna().all() != blind
 
 
-def test_further_labels_are_about_the_same_truth(at: At) -> None:
-    grid = at("dealt").grid()
-    perfect = Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, positive=0.5, seed=13)
-    grid.simulate(perfect)
-    grid.assign(Assign(overlap={3: 1.0}), more=True)
-    grid.simulate(replace(perfect, seed=99, positive=0.9))
-    grid.adjudicate(Adjudicate("manual"))
-    assert grid.waiting_pairs() == []
-
-
 def test_what_cannot_be_simulated_is_refused(at: At) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
         for value in (-0.1, 1.1, float("nan")):
             given: dict[str, Any] = {name: value}
@@ -152,8 +133,7 @@ def test_what_cannot_be_simulated_is_refused(at: At) -> None:
 
 @pytest.mark.slow
 def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Path) -> None:
-    study = walked(at, 3)
-    grid = study.grid()
+    study, grid = with_grid(walked(at, 3))
     note = study.status()["simulated"]
     assert note is not None
     assert "SIMULATED" in note
@@ -163,27 +143,6 @@ def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Pat
     for published in (False, True):
         assert "simulated" in grid.tier(Tier.BRONZE, published=published).columns
     assert "SIMULATED" in study.report(tmp_path / "r.html").read_text("utf-8")
-
-
-def test_a_pair_whose_verdict_alone_was_made_up_is_marked(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid = study.grid()
-    rows = [made_up(pair, validator=who, verdict="agree") for who, pair in open_work(study, checks=True)]
-    grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
-    assert grid.tier(Tier.BRONZE)["simulated"].all()
-
-
-@pytest.mark.slow
-def test_nothing_is_said_where_nothing_was_simulated(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
-    assert study.status()["simulated"] is None
-    assert not grid.tier(Tier.BRONZE)["simulated"].any()
-    assert "simulated" not in grid.tier(Tier.BRONZE, published=True).columns
-    assert "SIMULATED" not in study.report(tmp_path / "r.html").read_text("utf-8")
-
-
-# -- what simulated people say about themselves
 
 
 ASKED = Annotate(demographics=("Gender: woman | man", "In your own words"), compare=("Gender",))
@@ -215,3 +174,11 @@ def test_simulated_people_answer_what_the_study_asks_about_people_who_have_not_a
     assert all(person["consented_at"] is None for person in study.access.terms())
     study.access.consent(ids["ana"], {})
     assert said(study)["ana"] == {}
+
+
+def test_a_pair_whose_verdict_alone_was_made_up_is_marked(at: At, tmp_path: Path) -> None:
+    study = at("checking")
+    grid = study.grid()
+    rows = [made_up(pair, validator=who, verdict="agree") for who, pair in open_work(study, checks=True)]
+    grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
+    assert grid.tier(Tier.BRONZE)["simulated"].all()

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 from servers import execute
 
-from fcpair.errors import StageError, UnknownIdError
+from fcpair.errors import StageError
 from fcpair.params import Assign, Simulate
 from fcpair.records import Role
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import ANNOTATORS, assert_refused, check, label_of, labels_of, open_work, record, verdict_of
-
-At = Callable[[str], Study]
+from steps.small import (
+    ANNOTATORS,
+    At,
+    assert_refused,
+    check,
+    label_of,
+    labels_of,
+    open_work,
+    record,
+    verdict_of,
+    with_grid,
+)
 
 
 def judgements(study: Study) -> list[tuple[object, ...]]:
@@ -85,8 +92,7 @@ def test_its_answers_stay_on_record_and_its_cells_wait_again(at: At, tmp_path: P
 
 
 def test_what_was_answered_since_in_a_file_or_online_stays(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     who, pair = open_work(study)[0]
     run = all_wrong(study, tmp_path)
     record(study, tmp_path, [(who, pair, "skip")], supersede=True)
@@ -100,26 +106,8 @@ def test_what_was_answered_since_in_a_file_or_online_stays(at: At, tmp_path: Pat
     assert sorted(exported) == sorted([[pair, who, "skip"], [first.cell_id, "ben", "appropriate"]])
 
 
-def test_what_brought_no_labels_is_not_withdrawn_as_labels(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    run = all_wrong(study, tmp_path)
-    message = (
-        rf"run {run} \(label import\) brought no verdicts but labels; `fcpair labels withdraw {run}` takes them back"
-    )
-    assert_refused(study, lambda: study.grid().withdraw(run, "verdicts"), StageError, message)
-    study = at("labelled")
-    same = record(study, tmp_path, [(who, pair, label) for (pair, who), label in labels_of(study).items()])
-    for number, error, message in (
-        (same.id, StageError, "brought no new answers"),
-        (10**30, UnknownIdError, "there is no run 1000"),
-        (-1, UnknownIdError, "there is no run -1"),
-    ):
-        assert_refused(study, partial(study.grid().withdraw, number, "labels"), error, message)
-
-
 def test_verdicts_are_withdrawn_alike_and_as_verdicts_alone(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid = study.grid()
+    study, grid = with_grid(at("checking"))
     work = open_work(study, checks=True)
     run = check(study, tmp_path, [(who, pair, "disagree") for who, pair in work])
     message = rf"run {run.id} \(validate import\) brought no labels but verdicts; `fcpair validate withdraw {run.id}`"
@@ -129,17 +117,15 @@ def test_verdicts_are_withdrawn_alike_and_as_verdicts_alone(at: At, tmp_path: Pa
     assert (grid.tiers().table().pairs["verdict"] == -1).all()
     check(study, tmp_path, [(who, pair, verdict_of(pair)) for who, pair in work])
     assert (grid.tiers().table().pairs["verdict"] >= 0).sum() == 19
+    again = check(study, tmp_path, [(who, pair, verdict_of(pair)) for who, pair in work])
+    assert_refused(study, lambda: grid.withdraw(again.id), StageError, "brought no new answers")
 
 
 @pytest.mark.server
 def test_a_published_study_is_not_withdrawn_in_part(tmp_path: Path, data: Path) -> None:
-    study = Study.create(tmp_path / "p.db")
-    grid = study.grid()
+    study, grid = with_grid(Study.create(tmp_path / "p.db"))
     run = grid.import_published(data / "fc-conan" / "diamond_partition_df.csv")
     assert_refused(study, lambda: grid.withdraw(run.id, "labels"), StageError, "imported a published study")
-
-
-# -- slots
 
 
 @pytest.mark.server
@@ -162,18 +148,6 @@ def test_a_skip_that_is_withdrawn_takes_its_pair_back_from_who_has_not_answered(
     assert counts_of(study)["vacant"] == 0
 
 
-def test_a_skip_that_is_withdrawn_leaves_the_pair_with_who_has_answered_it(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    work = open_work(study)
-    who, pair = next((who, pair) for who, pair in work if sum(other == pair for _, other in work) == 1)
-    run = record(study, tmp_path, [(who, pair, "skip")])
-    (heir,) = (name for name, other in open_work(study) if other == pair)
-    record(study, tmp_path, [(heir, pair, "appropriate")])
-    study.grid().withdraw(run.id, "labels")
-    assert labels_of(study, pair) == {(pair, heir): "appropriate"}
-    assert (counts_of(study)["open"], counts_of(study)["vacant"]) == (41, 0)
-
-
 @pytest.mark.parametrize("leave", ["retire", "change_role"])
 def test_what_somebody_who_left_would_have_again_goes_to_others(at: At, tmp_path: Path, leave: str) -> None:
     study = at("dealt")
@@ -187,20 +161,6 @@ def test_what_somebody_who_left_would_have_again_goes_to_others(at: At, tmp_path
     assert (done.counts["reassigned"], done.counts["vacant"]) == (14, 0)
     assert len(open_work(study)) == 42
     assert "ana" not in {who for who, _ in open_work(study)}
-
-
-@pytest.mark.slow
-def test_what_somebody_has_opted_out_of_does_not_come_back_to_them(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    grid = study.grid()
-    run = all_wrong(study, tmp_path)
-    ana = next(person.id for person in study.people if person.name == "ana")
-    topics = [topic.value for topic in study.access.topics(ana, "hs_topic")]
-    study.access.opt_out(ana, "hs_topic", topics[:1])
-    avoided = {pair for pair in range(1, 25) if grid.explain(pair).hs_metadata["hs_topic"] == topics[0]}
-    grid.withdraw(run, "labels")
-    assert not {pair for who, pair in open_work(study) if who == "ana"} & avoided
-    assert open_work(study)
 
 
 @pytest.mark.server
@@ -226,3 +186,29 @@ def test_simulated_labels_can_be_withdrawn_however_slots_were_passed_on(at: At, 
     assert (len(work), counts_of(study)["vacant"]) == (42, 0)
     record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work])
     assert study.status()["judgements"] == {"imported": 42}
+
+
+def test_a_skip_that_is_withdrawn_leaves_the_pair_with_who_has_answered_it(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    work = open_work(study)
+    who, pair = next((who, pair) for who, pair in work if sum(other == pair for _, other in work) == 1)
+    run = record(study, tmp_path, [(who, pair, "skip")])
+    (heir,) = (name for name, other in open_work(study) if other == pair)
+    record(study, tmp_path, [(heir, pair, "appropriate")])
+    study.grid().withdraw(run.id, "labels")
+    assert labels_of(study, pair) == {(pair, heir): "appropriate"}
+    assert (counts_of(study)["open"], counts_of(study)["vacant"]) == (41, 0)
+
+
+@pytest.mark.slow
+def test_what_somebody_has_opted_out_of_does_not_come_back_to_them(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    grid = study.grid()
+    run = all_wrong(study, tmp_path)
+    ana = next(person.id for person in study.people if person.name == "ana")
+    topics = [topic.value for topic in study.access.topics(ana, "hs_topic")]
+    study.access.opt_out(ana, "hs_topic", topics[:1])
+    avoided = {pair for pair in range(1, 25) if grid.explain(pair).hs_metadata["hs_topic"] == topics[0]}
+    grid.withdraw(run, "labels")
+    assert not {pair for who, pair in open_work(study) if who == "ana"} & avoided
+    assert open_work(study)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 from sqlalchemy import update
 
 from fcpair.errors import ConflictError, InputError, RefusedError
-from fcpair.params import Annotate, Assign, Validate
+from fcpair.params import Assign, Validate
 from fcpair.records import Role, Visitor
 from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.store.database.tables import text
 from fcpair.study import Study
 from fcpair.work_records import Submission, Task
 from steps.online import admit, at_desk, choices, column_of, give
-from steps.small import assert_refused, labels_of, open_work, record
+from steps.small import At, assert_refused, open_work, with_grid
 
-At = Callable[[str], Study]
 Desk = tuple[Study, WorkQueue, Visitor]
 
 
@@ -33,7 +30,6 @@ def seated(at: At) -> Desk:
 
 
 def who_has(study: Study, pair: int) -> list[str]:
-    """Who has still to label a pair."""
     return [who for who, other in open_work(study) if other == pair]
 
 
@@ -51,12 +47,8 @@ def skip_a_single(study: Study, name: str = "ana") -> tuple[Task, list[str]]:
 
 
 def task_of(study: Study, name: str, pair: int) -> tuple[WorkQueue, Visitor, Task]:
-    """A desk at which somebody finds a pair."""
     desk, visitor = at_desk(study, name)
     return desk, visitor, next(task for task in desk.tasks(visitor, 40) if task.cell_id == pair)
-
-
-# -- what is handed out, and what is kept of an answer
 
 
 def test_the_first_open_pairs_of_a_shard_are_shown_with_their_texts_alone(seated: Desk) -> None:
@@ -71,36 +63,6 @@ def test_the_first_open_pairs_of_a_shard_are_shown_with_their_texts_alone(seated
 
 
 @pytest.mark.server
-def test_going_back_shows_own_answers_latest_first_and_a_changed_one_keeps_its_place(seated: Desk) -> None:
-    study, desk, ana = seated
-    tasks = desk.tasks(ana, 3)
-    for answer in ("appropriate", "not_sure", "not_appropriate"):
-        give(desk, ana, answer, note=answer)
-    (latest,) = desk.answers(ana)
-    assert (latest.cell_id, latest.answer, latest.note) == (tasks[2].cell_id, "not_appropriate", "not_appropriate")
-    earlier = desk.answers(ana, before=latest.assignment_id, n=5)
-    assert [task.answer for task in earlier] == ["not_sure", "appropriate"]
-    give(desk, ana, "not_appropriate", tasks[0].assignment_id)
-    assert labels_of(study, tasks[0].cell_id) == {(tasks[0].cell_id, "ana"): "not_appropriate"}
-    assert [task.answer for task in desk.answers(ana, n=5)] == ["not_appropriate", "not_sure", "not_appropriate"]
-    assert len(study.grid().explain(tasks[0].cell_id).answers) == 2
-
-
-@pytest.mark.parametrize(("first", "did"), [("appropriate", "answered"), ("skip", "skipped")])
-def test_who_was_asked_anew_is_told_that_they_have_answered_elsewhere(seated: Desk, first: str, did: str) -> None:
-    study, desk, ana = seated
-    (task,) = desk.tasks(ana)
-    sent = Submission("request-here", task.assignment_id, first, again=False)
-    reply = desk.submit(ana, sent)
-    late = Submission("request-there", task.assignment_id, "not_sure", again=False)
-    assert_refused(study, lambda: desk.submit(ana, late), ConflictError, f"you have just {did} this pair in another")
-    assert desk.submit(ana, sent) == reply  # the same request, sent again because no reply came
-    for again, answer in ((True, "not_sure"), (None, "not_appropriate")):  # a change; a client that does not say
-        give(desk, ana, answer, task.assignment_id, again=again)
-        assert [task.answer for task in desk.answers(ana)] == [answer]
-
-
-@pytest.mark.server
 def test_an_answer_keeps_the_version_of_the_guidelines_that_was_shown(seated: Desk) -> None:
     study, desk, ana = seated
     study.add_people(["lea"], Role.LEAD)
@@ -110,9 +72,6 @@ def test_an_answer_keeps_the_version_of_the_guidelines_that_was_shown(seated: De
     assert [version["judgements"] for version in study.guideline_versions()] == [1, 1]
     unknown = Submission("unknown", desk.tasks(ana)[0].assignment_id, "skip", guideline_version=3)
     assert_refused(study, lambda: desk.submit(ana, unknown), InputError, "no version 3")
-
-
-# -- what is refused
 
 
 def test_one_refused_answer_does_not_keep_the_others_out(seated: Desk) -> None:
@@ -156,26 +115,6 @@ def test_the_number_of_an_assignment_never_comes_to_mean_another(seated: Desk) -
         assert_refused(study, partial(desk.submit, ana, submission), RefusedError, "somebody else has it now")
 
 
-# -- skips
-
-
-def test_a_skip_stays_one_when_somebody_else_has_answered_but_a_file_may_still_bring_the_label(
-    seated: Desk, tmp_path: Path
-) -> None:
-    study, desk, ana = seated
-    task, (heir,) = skip_a_single(study)
-    assert desk.progress(ana).skipped == 1
-    assert desk.answers(ana)[0].answer == "skip"
-    other_desk, other, theirs = task_of(study, heir, task.cell_id)
-    give(other_desk, other, "not_sure", theirs.assignment_id)
-    assert desk.answers(ana) == []
-    late = Submission("late", task.assignment_id, "appropriate")
-    assert_refused(study, lambda: desk.submit(ana, late), ConflictError, "somebody else")
-    record(study, tmp_path, [("ana", task.cell_id, "appropriate")], supersede=True)
-    assert task.cell_id not in [mine.cell_id for mine in desk.answers(ana, n=5)]
-    assert labels_of(study, task.cell_id) == {(task.cell_id, "ana"): "appropriate", (task.cell_id, heir): "not_sure"}
-
-
 def test_what_an_heir_lost_is_not_theirs_under_its_old_number(seated: Desk) -> None:
     study, desk, ana = seated
     first, (heir,) = skip_a_single(study)
@@ -184,33 +123,6 @@ def test_what_an_heir_lost_is_not_theirs_under_its_old_number(seated: Desk) -> N
     skip_a_single(study)
     late = Submission("late", shown.assignment_id, "appropriate")
     assert_refused(study, lambda: other_desk.submit(other, late), RefusedError, "somebody else has it now")
-
-
-def test_skipped_pairs_go_to_who_has_done_and_will_do_least_and_not_to_the_quick(at: At) -> None:
-    """ben has answered all that he had and has nothing open, as dora, who came late; she has had nothing yet."""
-    study = at("dealt")
-    ben_desk, ben = at_desk(study, "ben")
-    while ben_desk.tasks(ben):
-        give(ben_desk, ben, "appropriate")
-    study.add_people(["dora"], Role.ANNOTATOR)
-    assert [skip_a_single(study)[1] for _ in range(3)] == [["dora"]] * 3
-
-
-def test_a_skipped_pair_does_not_go_to_who_opted_out(at: At) -> None:
-    study = at("dealt")
-    study.access.opt_out(admit(study, "ben").id, "hs_topic", ["People who l"])
-    assert skip_a_single(study)[1] == ["cleo"]
-
-
-# -- limits and progress
-
-
-@pytest.mark.server
-def test_a_total_limit_ends_the_work(at: At) -> None:
-    desk, ana = at_desk(at("dealt"), "ana", Annotate(total_limit=1))
-    assert desk.progress(ana).limit is None
-    give(desk, ana, "skip")
-    assert "in this study" in str(desk.progress(ana).limit)
 
 
 def test_the_time_left_is_the_pace_times_what_is_open_once_there_is_a_pace(seated: Desk) -> None:
@@ -226,39 +138,9 @@ def test_the_time_left_is_the_pace_times_what_is_open_once_there_is_a_pace(seate
     assert progress.undefined is None
 
 
-# -- validators
-
-
-@pytest.mark.server
-def test_a_validator_answers_about_the_label_that_is_shown_and_about_no_other(at: At) -> None:
-    study = at("checking")
-    desk, vera = at_desk(study, "vera")
-    (task,) = desk.tasks(vera)
-    assert choices(desk, vera) == {False: ("agree", "disagree")}
-    assert task.shown in {"appropriate", "not_appropriate"}
-    bare = Submission("bare", task.assignment_id, "agree")
-    assert_refused(study, lambda: desk.submit(vera, bare), ConflictError, "does not say which label you saw")
-    study.grid().decide(task.cell_id, 0 if task.shown == "appropriate" else 2, by="judy")
-    assert desk.tasks(vera)[0].shown != task.shown
-    give(desk, vera, "disagree")
-    assert study.grid().explain(task.cell_id).answers[-1]["answer"] == "disagree"
-
-
-@pytest.mark.server
-def test_a_pair_without_a_label_waits_for_its_validator_and_is_not_counted_as_open(at: At) -> None:
-    study = at("checking")
-    desk, vera = at_desk(study, "vera")
-    first, second = desk.tasks(vera, 2)
-    n = desk.progress(vera).open
-    study.grid().decide(first.cell_id, None, by="judy")
-    assert desk.tasks(vera) == [second]
-    assert desk.progress(vera).open == n - 1
-
-
 @pytest.mark.server
 def test_a_blind_validator_gives_a_label_and_sees_none(at: At) -> None:
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(blind=True))
     desk, vera = at_desk(study, "vera")
@@ -270,22 +152,6 @@ def test_a_blind_validator_gives_a_label_and_sees_none(at: At) -> None:
     agrees = explained.decisions[-1]["answer"] == "appropriate"
     assert explained.answers[-1]["answer"] == ("agree" if agrees else "disagree")
     assert desk.answers(vera)[0].answer == "appropriate"
-
-
-def test_a_verdict_of_an_open_round_stays_one_in_a_blind_round(at: At) -> None:
-    study = at("checking")
-    grid = study.grid()
-    desk, vera = at_desk(study, "vera")
-    while desk.tasks(vera):
-        give(desk, vera, "agree")
-    _, walt = at_desk(study, "walt")
-    while desk.tasks(walt):
-        give(desk, walt, "disagree")
-    pair = desk.answers(vera)[0].cell_id
-    explained = grid.explain(pair)
-    grid.decide(pair, 0 if explained.decisions[-1]["answer"] == "appropriate" else 2, by="judy")
-    grid.assign_validation(Validate(blind=True), more=True)
-    assert {task.answer for task in desk.answers(vera, n=40)} == {"agree"}
 
 
 @pytest.mark.files

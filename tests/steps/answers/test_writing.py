@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +35,6 @@ def test_each_row_has_so_many_columns_each_as_often_as_any_other(tmp_path: Path)
     assert not given.duplicated(["row", "person"]).any()
 
 
-def test_all_pairs_of_columns_are_drawn_about_as_often(tmp_path: Path) -> None:
-    given = dealt_in(dealt(tmp_path, plan(columns_per_row=2), writer=4), "write", "write")
-    together = given.groupby("row")["column"].apply(frozenset).value_counts()
-    assert set(together.index) <= {frozenset(pair) for pair in combinations(TYPES, 2)}
-    assert together.max() - together.min() <= 1
-
-
 def test_one_batch_comes_after_the_other(tmp_path: Path) -> None:
     study = dealt(tmp_path, plan(batch=2), writer=3)
     given = dealt_in(study, "write", "write").sort_values(["person", "position"])
@@ -53,8 +45,6 @@ def test_one_batch_comes_after_the_other(tmp_path: Path) -> None:
     firsts = {frozenset(own["row"].head(2)) for _, own in given.groupby("person")}
     assert len(firsts) == 1  # all write on the same two statements first
 
-
-# Spot checks
 
 SPOT = RoundPlan("spot", "good: one_of(no,yes+)", role="rater", after="write", per_batch=1, counts=False, seed=5)
 
@@ -101,8 +91,6 @@ def test_cells_are_drawn_from_a_batch_as_soon_as_it_is_done(tmp_path: Path) -> N
     assert checks["row"].nunique() == 4  # one in each of four batches
     assert sorted(checks["position"]) == [1, 2, 3, 4]
 
-
-# The pilot
 
 PILOT = GridPlan(
     "pilot",
@@ -179,9 +167,6 @@ def test_nobody_who_passed_is_said(tmp_path: Path) -> None:
         study.grid("write").assign_round()
 
 
-# What is written, and letting somebody go
-
-
 @pytest.mark.server
 def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tmp_path: Path) -> None:
     study = dealt(tmp_path, plan(), writer=4)
@@ -204,19 +189,6 @@ def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tm
         kept = {row[0] for row in tx.execute(select(text.c.body).where(text.c.kind == "answer"))}
     assert set(before["text"]) <= kept
     assert Study.doctor(study.place).is_sound
-
-
-def test_what_is_not_unkind_ends_the_cell(tmp_path: Path) -> None:
-    study = dealt(tmp_path, plan(), writer=3)
-    desk, visitor = at_desk(study, "writer1")
-    give(desk, visitor, {"unkind": "no"})
-    (kept,) = desk.answers(visitor)
-    assert kept.answer == {"unkind": "no", "text": None, "also": None}
-    rows = study.grid("write").answers()
-    assert (rows["unkind"].tolist(), rows["text"].tolist(), rows["also"].tolist()) == (["no"], [""], [""])
-
-
-# Checks
 
 
 def refused(study: Study, name: str, text: str) -> str:
@@ -393,16 +365,6 @@ def test_what_came_often_is_what_counting_all_answers_gives_whatever_is_changed(
     study.grid().withdraw(run.id)
     assert often(study, known, 0) == counted(study, 0)
     assert "Said in a file." not in often(study, known, 0)
-
-
-def test_the_list_is_the_same_one_while_its_texts_are_the_same(tmp_path: Path) -> None:
-    study, known = asked_alike(tmp_path), text_checks._RoundTextCounts()
-    desk, ann = study.work_queue(Annotate()), admit(study, "ann")
-    give(desk, ann, SAID[0])
-    before = often(study, known, 0)
-    give(desk, ann, SAID[0])
-    assert often(study, known, 0) is before
-    assert often(study, known, 1) == [SAID[0]]
 
 
 @pytest.mark.server

@@ -7,17 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from fcpair.cli import main
 from fcpair.errors import InputError, StageError
 from fcpair.params import Annotate, Export, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.store.corpus import cells
 from fcpair.study import Grid, Study
-from steps.corpus.test_localising import localised, mend
-from steps.online import admit, at_desk, give
+from steps.online import admit, give
 from steps.small import write_csv
 from steps.writing import TYPES, dealt, plan, write_all
 
@@ -77,26 +74,6 @@ def test_a_hugging_face_folder_is_read_by_its_library(tmp_path: Path) -> None:
     assert "No row is in both splits." in (tmp_path / "hf" / "README.md").read_text("utf-8")
 
 
-def test_a_column_that_is_no_type_is_none_of_the_types(tmp_path: Path) -> None:
-    rows = SidePlan(names=("Tea is odd.", "Cats are cold.", "Rain is wet."))
-    write = RoundPlan("write", "text: text(); types: any_of(facts,humour)", role="writer")
-    grid_plan = GridPlan("write", rows, SidePlan(names=("reply",)), (write,))
-    study = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[grid_plan])
-    study.add_people(["wren"], Role.WRITER)
-    study.grid().pair()
-    study.grid().assign_round()
-    desk, visitor = at_desk(study, "wren")
-    for task, types in zip(desk.tasks(visitor, 3), (["humour"], [], ["humour", "facts"]), strict=True):
-        give(desk, visitor, {"text": "Not at all.", "types": types}, task.assignment_id)
-    study.grid().export.texts(tmp_path / "texts.csv")
-    table = pd.read_csv(tmp_path / "texts.csv", keep_default_na=False)
-    assert sorted(table["types"]) == ["", "facts; humour", "humour"]
-    assert study.grid().export.texts(tmp_path / "sides", "training", Export(test_share=0.34)).counts["test"] == 1
-
-
-# -- curating, from its files to its figures
-
-
 ROWS = ("Tea is odd.", "Cats are cold.")
 WRITTEN = {1: "My aunt likes it very much.", 2: "So it is, and so are we.", 3: "Mine is warm as an oven."}
 CURATE = "sift: curate(off_topic,rude,min_words=3)"
@@ -131,7 +108,6 @@ def study(tmp_path: Path) -> Study:
 
 
 def sheet(folder: Path, *answers: str) -> Path:
-    """Ana's answers on the cells 1, 2, 3, ..."""
     rows = [{"cell": at, "by": "ana", "sift": one} for at, one in enumerate(answers, 1)]
     return Path(write_csv(folder / "ana.csv", rows))
 
@@ -184,17 +160,6 @@ def test_each_writer_and_all_are_counted(curated: Grid) -> None:
     assert (total.characters_changed.value, curation.lost) == (7, 0)
 
 
-@pytest.mark.server
-def test_a_text_of_the_row_that_was_edited_is_counted_by_its_source(tmp_path: Path) -> None:
-    study = localised(tmp_path)
-    mend(study)
-    curation = study.grid("localise").curation("mend")
-    total = curation.all
-    assert [source.source for source in curation.sources] == ["translated"]
-    assert total.n == total.accepted + total.edited > 0
-    assert (curation.edits, curation.lost, total.reasons) == ("row", 0, {})
-
-
 def test_an_answer_to_an_empty_reply_of_a_model_is_left_out_and_said(tmp_path: Path) -> None:
     canned = write_csv(tmp_path / "said.csv", [{"row": ROWS[0], "reply": WRITTEN[1]}, {"row": ROWS[1], "reply": ""}])
     propose = RoundPlan("propose", "text: text(min_words=2)", models=(f"plain=canned:{canned}",))
@@ -233,23 +198,3 @@ def test_an_edited_text_is_checked_as_any_other_and_a_rejection_is_not(study: St
     assert "is not a reason here" in remark.sentence
     give(desk, ana, {"reject": "rude"}, task.assignment_id)
     assert desk.answers(ana)[0].answer == {"reject": "rude"}
-
-
-def test_the_command_prints_the_same_as_table_csv_and_json(curated: Grid, study: Study) -> None:
-    place = str(study.place)
-    study.close()
-
-    def said(form: str) -> str:
-        words = ["curation", "--grid", "replies", "--round", "sift", "--format", form, "--study", place]
-        result = CliRunner().invoke(main, words)
-        assert result.exit_code == 0, result.output
-        return result.stdout
-
-    assert "Round sift: what was done with the texts of round write" in said("table")
-    assert "undefined, because no text was edited" in said("table")
-    header, *_, last = said("csv").splitlines()
-    assert header == (
-        "source,n,accepted,edited,rejected,rejected: off_topic,rejected: rude,words_changed,characters_changed"
-    )
-    assert last == "all,3,1,1,1,0,1,2.0,7.0"
-    assert json.loads(said("json"))["all"]["reasons"] == {"off_topic": 0, "rude": 1}

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.errors import InputError, StageError
-from fcpair.params import Calibration, Setup, Simulate
+from fcpair.errors import InputError
+from fcpair.params import Calibration, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.recipe import Recipe, load_recipe
-from fcpair.study import Study
 from steps.plans import RATED, WRITTEN, study_of, written
 
 SIMULATED = Simulate(skips=0.0, seed=4)
@@ -37,8 +35,7 @@ def test_raters_calibrate_themselves_on_cells_of_their_round(tmp_path: Path) -> 
 
 
 def test_each_closed_question_of_a_form_has_its_own_figures(tmp_path: Path) -> None:
-    study = study_of(tmp_path, JUDGED, rater=3)
-    grid = study.grid()
+    grid = study_of(tmp_path, JUDGED, rater=3).grid()
     grid.pair()
     grid.calibration.start(pairs=4, counts="first", seed=1)
     grid.simulate(SIMULATED)
@@ -69,37 +66,6 @@ def test_a_round_without_a_closed_question_or_by_the_name_of_the_calibration_is_
     study.grid().pair()
     with pytest.raises(InputError, match=match):
         study.grid().calibration.start(pairs=4)
-
-
-def test_cells_of_a_round_that_waits_for_another_are_drawn_when_that_is_done(tmp_path: Path) -> None:
-    later = RoundPlan("check", "fine: one_of(no,yes+)", role="annotator", answers=2, after="judge", counts=True)
-    grid = study_of(tmp_path, replace(JUDGED, rounds=(*JUDGED.rounds, later)), rater=3, annotator=2).grid()
-    grid.pair()
-    with pytest.raises(StageError, match="comes first, and has not been assigned"):
-        grid.calibration.start(pairs=4, round="check")
-    grid.assign_round("judge")
-    grid.simulate(SIMULATED)
-    assert grid.calibration.start(pairs=4, round="check").counts["assignments"] == 8
-
-
-@pytest.mark.server
-def test_a_recipe_with_a_calibrated_grid_is_walked_kept_and_walked_again(tmp_path: Path) -> None:
-    plan = replace(JUDGED, calibration=Calibration(pairs=4, counts="second", round="judge", seed=3))
-    recipe = Recipe(Setup(title="Judged"), simulate=SIMULATED, grids=(plan,))
-    answers = []
-    for name in ("first", "again"):
-        study = Study.create(tmp_path / f"{name}.db", recipe.setup, grids=recipe.grids)
-        stages = [run.stage for run in study.walk(recipe)]
-        calibrating = ["pair", "calibration", "simulate", "discussion", "simulate", "close calibration"]
-        assert stages == [*calibrating, "assign", "simulate"]
-        assert [run.stage for run in study.walk(recipe)] == []
-        answers.append(study.grid().answers().drop(columns=["time", "seconds"]).to_csv())
-        kept = tmp_path / f"{name}.toml"
-        kept.write_text(study.recipe_text(), "utf-8")
-        recipe = load_recipe(kept)
-        assert recipe.grids[0].calibration == plan.calibration
-        assert [planned.name for planned in recipe.grids[0].rounds] == ["judge"]
-    assert answers[0] == answers[1]
 
 
 def test_a_plan_that_calibrates_people_for_no_round_of_its_own_is_refused() -> None:

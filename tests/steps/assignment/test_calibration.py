@@ -16,9 +16,8 @@ from fcpair.store.assignment import open_slots, rounds
 from fcpair.study import Study
 from steps.calibrated import AGAIN, FIRST, NO, YES, answer_all, batch, begin, calibrated, discussing
 from steps.online import admit, give
-from steps.small import ANNOTATORS, assert_refused, labels_of, open_work
+from steps.small import ANNOTATORS, At, assert_refused, labels_of, open_work, with_grid
 
-At = Callable[[str], Study]
 pytestmark = pytest.mark.server
 
 
@@ -144,8 +143,7 @@ def test_somebody_who_comes_while_the_first_answers_are_open_gets_the_batch_and_
 
 
 def test_each_act_is_refused_before_and_after_its_time(at: At) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     refused: Callable[..., None] = lambda call, match, error=StageError: assert_refused(study, call, error, match)  # noqa: E731
     refused(grid.calibration.open_discussion, "there is no calibration")
     refused(grid.calibration.close, "there is no calibration")
@@ -178,16 +176,6 @@ def test_a_batch_that_cannot_be_is_refused(at: At) -> None:
     study.add_people(["ben", "cleo"], Role.ANNOTATOR)
     for options, error, match in refused:
         assert_refused(study, partial(study.grid().calibration.start, options), error, match)
-
-
-@pytest.mark.parametrize(("stage", "match"), [("dealt", "has been assigned"), ("retrieved", "has no pairs yet")])
-def test_there_is_no_calibration_once_pairs_are_assigned_or_before_they_are_made(
-    at: At, stage: str, match: str
-) -> None:
-    study = at(stage)
-    if stage == "retrieved":
-        study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    assert_refused(study, lambda: study.grid().calibration.start(pairs=4), StageError, match)
 
 
 def test_pairs_that_are_made_anew_before_anybody_answers_are_calibrated_anew(at: At) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -13,14 +12,12 @@ from servers import execute
 from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.files.tables.tabular import read_table
 from fcpair.grid import Monitor
-from fcpair.params import Adjudicate, Assign, Simulate, Validate
+from fcpair.params import Adjudicate, Assign, Validate
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.work_records import Submission
-from steps.online import admit, at_desk
-from steps.small import ANNOTATORS, assert_refused, check, labels_of, open_work, record, who_had
-
-At = Callable[[str], Study]
+from steps.online import at_desk
+from steps.small import ANNOTATORS, At, assert_refused, check, labels_of, open_work, record, who_had, with_grid
 
 
 def rows(study: Study) -> set[tuple[int, int, int, int, str]]:
@@ -37,8 +34,7 @@ def n_labels(study: Study) -> Counter[int]:
 
 def test_the_overlap_is_raised_and_everything_that_was_there_stays(at: At, tmp_path: Path) -> None:
     """12 of 24 pairs have one label, 6 two and 6 three: with half of them at three, six pairs get one label more."""
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     record(study, tmp_path, [(who, pair, "2") for who, pair in open_work(study)[::2]])
     before, labels = rows(study), labels_of(study)
     run = grid.assign(Assign(overlap={3: 0.5}), more=True)
@@ -76,8 +72,7 @@ def test_what_is_added_comes_after_what_people_have_and_nobody_gets_a_pair_twice
 
 def test_a_late_joiner_gets_an_even_share_of_what_is_open(at: At, tmp_path: Path) -> None:
     """42 labels, 14 each. With twelve given, four by each, 30 are open: dora gets 30 / 4, seven or eight."""
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     first = {who: [pair for name, pair in open_work(study) if name == who][:4] for who in ("ana", "ben", "cleo")}
     record(study, tmp_path, [(who, pair, "2") for who, pairs in first.items() for pair in pairs])
     study.add_people(["dora"], Role.ANNOTATOR)
@@ -91,25 +86,10 @@ def test_a_late_joiner_gets_an_even_share_of_what_is_open(at: At, tmp_path: Path
     assert_refused(study, lambda: grid.assign(Assign(), more=True), StageError, "nothing to assign")
 
 
-def test_new_labels_come_first_so_that_less_is_moved_and_nothing_that_is_about_to_be_read(at: At) -> None:
-    """48 labels for four people: the six new ones go to dora, who takes over six of the others beside."""
-    study = at("dealt")
-    shards: dict[str, list[int]] = {}
-    for who, pair in open_work(study):
-        shards.setdefault(who, []).append(pair)
-    study.add_people(["dora"], Role.ANNOTATOR)
-    run = study.grid().assign(Assign(overlap={3: 0.5}), more=True)
-    assert Counter(who for who, _ in open_work(study)) == {"ana": 12, "ben": 12, "cleo": 12, "dora": 12}
-    assert (run.counts["new"], run.counts["moved"]) == (6, 6)
-    for who, shard in shards.items():
-        assert [pair for name, pair in open_work(study) if name == who][:8] == shard[:8]
-
-
 @pytest.mark.server
 def test_pairs_that_a_file_left_out_are_dealt(at: At, tmp_path: Path) -> None:
     """Labels of ana and ben for ten pairs came from a file; the 14 others are dealt evenly to the three."""
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     study.add_people(["ana", "ben", "cleo"], Role.ANNOTATOR)
     record(study, tmp_path, [(("ana", "ben")[pair % 2], pair, "2") for pair in range(1, 11)])
     with pytest.raises(StageError, match="assign --more"):
@@ -120,8 +100,7 @@ def test_pairs_that_a_file_left_out_are_dealt(at: At, tmp_path: Path) -> None:
 
 
 def test_a_pair_that_a_person_decided_gets_no_further_label(at: At) -> None:
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     single = next(pair for pair, had in who_had(study).items() if len(had) == 1)
     grid.decide(single, 2, by="petra")
     grid.assign(Assign(overlap={3: 1.0}), more=True)
@@ -147,6 +126,7 @@ def test_what_cannot_be_is_refused(at: At) -> None:
         (Assign(annotators=5), "5 annotators were asked for"),
     ):
         assert_refused(study, partial(study.grid().assign, options, more=True), InputError, message)
+    assert_refused(study, lambda: study.grid().assign(pairs=[1]), InputError, "`pairs` are for more labels")
     dora = study.add_people(["dora"], Role.ANNOTATOR)[0]
     study.access.opt_out(dora.id, "hs_topic", ["People who l"])  # that is every HS
     assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing to assign")
@@ -202,8 +182,7 @@ def test_a_slot_that_nobody_is_left_to_fill_holds_nothing_up(at: At, tmp_path: P
 @pytest.mark.server
 def test_a_pair_that_is_labelled_again_is_not_checked_on_screen_on_a_sheet_or_by_a_file(at: At, tmp_path: Path) -> None:
     """The same at every door, until its labels are in; and the lead is told how many verdicts wait."""
-    study = at("checking")
-    grid = study.grid()
+    study, grid = with_grid(at("checking"))
     assert "verdicts wait" not in " ".join(study.status()["notes"])
     grid.assign(Assign(overlap={3: 1.0}), more=True)
     own = {pair for who, pair in open_work(study, checks=True) if who == "vera"}
@@ -253,15 +232,6 @@ def test_a_verdict_is_refused_and_no_more_shown_once_further_labels_are_asked_fo
         assert_refused(study, partial(desk.submit, vera, late), ConflictError, f"pair {task.cell_id} {NOT_DUE}")
 
 
-@pytest.mark.slow
-def test_a_file_of_verdicts_that_are_there_already_is_read_again(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    rows = [(pair, row) for pair in range(1, 25) for row in study.grid().explain(pair).answers]
-    given = [(str(row["person"]), pair, str(row["answer"])) for pair, row in rows if row["round"] == "validate"]
-    study.grid().assign(Assign(overlap={3: 1.0}), more=True)
-    assert check(study, tmp_path, given).counts["already_there"] == len(given)
-
-
 def test_a_verdict_that_was_lost_is_asked_for_again_only_when_all_labels_are_in(at: At, tmp_path: Path) -> None:
     study = at("checked")
     grid = study.grid()
@@ -277,52 +247,10 @@ def test_a_verdict_that_was_lost_is_asked_for_again_only_when_all_labels_are_in(
     assert pair in checked(study)
 
 
-def skip_one(study: Study, folder: Path) -> None:
-    """Somebody skips a pair that two have labelled, and somebody else has to make up for it."""
-    had = {pair: people - {"vera", "walt"} for pair, people in who_had(study).items() if pair in checked(study)}
-    pair = next(pair for pair, people in had.items() if len(people) == 2)
-    record(study, folder, [(min(had[pair]), pair, "skip")], supersede=True)
-    assert pair in labelling(study)
-
-
-def withdraw_labels(study: Study, _: Path) -> None:
-    study.grid().withdraw(next(run.id for run in study.log() if run.stage == "label import"), "labels")
-
-
-@pytest.mark.parametrize("opened", [skip_one, withdraw_labels])
-def test_whatever_opens_labels_again_no_validator_sees_a_pair_meanwhile(
-    at: At, tmp_path: Path, opened: Callable[[Study, Path], None]
-) -> None:
-    study = at("checking")
-    opened(study, tmp_path)
-    assert labelling(study)
-    for name in ("vera", "walt"):
-        desk, validator = at_desk(study, name)
-        assert not {task.cell_id for task in desk.tasks(validator, 50)} & labelling(study)
-
-
-def test_who_has_labelled_or_has_still_to_label_a_pair_does_not_come_to_check_it(at: At, tmp_path: Path) -> None:
-    """ana labels half of what she has, gives the rest away, and becomes a validator."""
-    study = at("dealt")
-    grid = study.grid()
-    own = [pair for who, pair in open_work(study) if who == "ana"]
-    record(study, tmp_path, [("ana", pair, "2") for pair in own[::2]])
-    study.hand_over("ana")
-    study.change_role("ana", Role.VALIDATOR)
-    study.add_people(["vera"], Role.VALIDATOR)
-    record(study, tmp_path, [(who, pair, "2") for who, pair in open_work(study)])
-    grid.adjudicate(Adjudicate("majority"))
-    grid.assign_validation(Validate())
-    assert not {pair for who, pair in open_work(study, checks=True) if who == "ana"} & set(own)
-
-
-def test_simulated_people_and_the_road_of_a_recipe_are_not_held_up(at: At) -> None:
-    study = at("dealt")
-    grid = study.grid()
-    grid.simulate(Simulate(skips=0.2))
-    grid.adjudicate(Adjudicate("majority", "discard"))
-    study.add_people(["vera", "walt"], Role.VALIDATOR)
-    grid.assign_validation(Validate())
-    assert grid.simulate(Simulate()).counts["round"] == "validate"
-    assert not checked(study)
-    assert admit(study, "vera").role is Role.VALIDATOR
+@pytest.mark.slow
+def test_a_file_of_verdicts_that_are_there_already_is_read_again(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    rows = [(pair, row) for pair in range(1, 25) for row in study.grid().explain(pair).answers]
+    given = [(str(row["person"]), pair, str(row["answer"])) for pair, row in rows if row["round"] == "validate"]
+    study.grid().assign(Assign(overlap={3: 1.0}), more=True)
+    assert check(study, tmp_path, given).counts["already_there"] == len(given)

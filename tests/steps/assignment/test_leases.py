@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from servers import execute
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from servers import Places, copy_study, execute
 
 from fcpair.errors import ConflictError, InputError, RefusedError, StageError
 from fcpair.params import Annotate, Assign, Simulate
@@ -17,11 +21,11 @@ from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.leases import MAX_HELD
 from fcpair.study import Study
-from steps.online import at_desk, column_of, give, stored_id
+from fcpair.work_records import Submission, Task
+from steps.online import admit, at_desk, column_of, give, stored_id
 from steps.people.test_topics import TERROR, TOPIC, mixed
-from steps.small import ANNOTATORS, SELECTED, assert_refused, dump, labels_of, open_work, record
+from steps.small import ANNOTATORS, SELECTED, At, assert_refused, dump, labels_of, open_work, record
 
-At = Callable[[str], Study]
 YES, SKIP = "appropriate", "skip"
 OVERLAP = {2: 0.25, 3: 0.25}
 
@@ -115,30 +119,6 @@ def test_each_row_and_column_is_met_evenly(study: Study) -> None:
     assert sorted(columns.values()) == [2] * 6
 
 
-def test_all_are_answered_each_as_often_as_asked_and_nobody_twice_on_a_pair(study: Study) -> None:
-    desks = [at_desk(study, name) for name in ANNOTATORS]
-    while given := [(desk, who, task) for desk, who in desks for task in desk.tasks(who, 2)]:
-        for desk, who, task in given:
-            give(desk, who, YES, task.assignment_id)
-    labels = labels_of(study)
-    assert Counter(Counter(pair for pair, _ in labels).values()) == {1: 12, 2: 6, 3: 6}
-    assert (len(labels), n_free(study), is_sound(study)) == (42, 0, True)
-
-
-def test_what_is_skipped_is_free_for_others_and_not_for_who_skipped_it(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    (changed,) = desk.tasks(ana)
-    before = n_free(study)
-    give(desk, ana, SKIP, changed.assignment_id)
-    assert n_free(study) == before + 1
-    give(desk, ana, YES, changed.assignment_id)
-    assert n_free(study) == before, "a skip that is changed takes the slot back"
-    task = desk.tasks(ana)[0]
-    give(desk, ana, SKIP, task.assignment_id)
-    assert task.cell_id not in {cell for cell, _ in answer_all_free(desk, ana)}
-    assert is_sound(study)
-
-
 def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at: At) -> None:
     study = at("paired")
     study.add_people(["ana", "ben"], Role.ANNOTATOR)
@@ -162,31 +142,18 @@ def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at
     assert is_sound(study)
 
 
-@pytest.mark.server
-def test_an_answer_that_comes_late_counts_where_its_slot_is_free_and_the_lease_on_the_others_begins_anew(
-    study: Study,
-) -> None:
+def test_whoever_answers_holds_the_others_for_longer(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
-    (late,) = desk.tasks(ana)
-    take_back(study)
-    before = n_free(study)
-    give(desk, ana, YES, late.assignment_id)
-    assert (n_free(study), is_sound(study)) == (before - 1, True)
     first, *others = desk.tasks(ana, 4)
     let_lapse(study)
     give(desk, ana, YES, first.assignment_id)
     desk.tasks(at_desk(study, "ben")[1], MAX_HELD)  # takes back what has lapsed
     assert {task.assignment_id for task in desk.tasks(ana, 4)} >= {task.assignment_id for task in others}
-
-
-def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    tasks = desk.tasks(ana, MAX_HELD)
-    let_lapse(study)
-    done = answer_all_free(desk, ana)
-    assert len(done) == 24
-    assert {(task.cell_id, task.assignment_id) for task in tasks} <= set(done)
     assert is_sound(study)
+    held = "SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = ?"
+    insert = f"INSERT INTO slot (id, cell_id, round_id, position, replaces) {held}"
+    execute(study.place, insert, stored_id(study, first))  # free, though somebody has it
+    assert not is_sound(study)
 
 
 @pytest.mark.server
@@ -204,17 +171,6 @@ def test_who_asks_together_is_given_what_they_would_be_one_after_the_other(at: A
         study.close()
     assert given[0] == given[1]
     assert [len(tasks) for tasks in given[0][0]] == [1, 7, 3]
-
-
-@pytest.mark.server
-def test_for_whom_nothing_is_free_waits_for_nobody_who_asked_with_them(at: At) -> None:
-    study = at("paired")
-    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    study.grid().assign(Assign(open=True))
-    desk = study.work_queue(Annotate())
-    everybody = [(at_desk(study, name)[1], MAX_HELD) for name in ANNOTATORS]
-    n_given = [len(tasks) for _ in range(3) for tasks in desk.assign_tasks(everybody)]
-    assert (sum(holds(study).values()), max(n_given)) == (24, MAX_HELD)
 
 
 @pytest.mark.server
@@ -260,18 +216,6 @@ def test_work_can_be_handed_to_somebody_and_who_leaves_lets_go_of_what_they_hold
         give(desk, ana, YES, tasks[0].assignment_id)
     study.retire("ben")
     assert (n_free(study), holds(study)) == (42, Counter())
-
-
-@pytest.mark.server
-def test_a_pair_waits_for_a_decision_until_all_its_labels_are_in(study: Study) -> None:
-    for name, answer in (("ana", YES), ("ben", "not_appropriate")):
-        answer_all_free(*at_desk(study, name), answer)
-    pair = next(pair for pair in range(1, 25) if n_slots(study, pair) == 3)
-    study.add_people(["dana"], Role.ADJUDICATOR)
-    with pytest.raises(ConflictError, match=f"pair {pair} is still being labelled"):
-        study.grid().decide(pair, 2, by="dana")
-    study.grid().desk.close_open_assignment()
-    study.grid().decide(pair, 2, by="dana")
 
 
 def test_a_share_of_the_pairs_is_opened_for_whoever_asks_after_a_deal(at: At) -> None:
@@ -327,12 +271,158 @@ def test_labels_of_a_file_take_free_slots_and_no_more_than_were_asked_for(study:
     assert (n_free(study), is_sound(study)) == (40, True)
 
 
-def test_simulated_people_answer_all_of_it(study: Study) -> None:
-    study.grid().simulate(Simulate(seed=3, skips=0.1))
-    given = [name for (_, name), label in labels_of(study).items() if label != SKIP]
-    assert len(given) + n_free(study) == 42
-    loads = Counter(given)
-    assert max(loads.values()) - min(loads.values()) <= 4
+CREW = ("ana", "ben", "cleo", "dana", "eli")
+ANSWERS = ("appropriate", "not_appropriate", "not_sure")
+SAID = st.sampled_from(ANSWERS)
+WHO = st.sampled_from(CREW)
+
+
+class Volunteers(RuleBasedStateMachine):
+    """Five people come, ask, answer, skip, change their minds, are late and leave, each at one of two servers."""
+
+    files: dict[str, Path]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        self.study = Study(copy_study(self.files["paired"], Path(self.folder.name) / "study.db"))
+        self.study.add_people(list(CREW), Role.ANNOTATOR)
+        self.study.grid().assign(Assign(open=True, overlap=OVERLAP, seed=1))
+        self.servers = [self.study, Study(self.study.address)]
+        self.people: dict[str, Visitor] = {name: admit(self.study, name) for name in CREW}
+        self.screens: dict[str, dict[int, Task]] = {name: {} for name in CREW}
+        self.said: dict[tuple[int, str], str] = {}
+        self.n_requests = count()
+        self.asked = self.slots_by_pair()
+
+    def teardown(self) -> None:
+        assert Study.doctor(self.study.address).is_sound
+        for one in self.servers:
+            one.close()
+        self.folder.cleanup()
+
+    def desk(self, name: str) -> Any:
+        return self.servers[CREW.index(name) % 2].work_queue(Annotate())
+
+    @rule(name=WHO, n=st.sampled_from([1, 3, 50]))
+    def ask(self, name: str, n: int) -> None:
+        if self.is_gone(name):
+            return
+        found = self.desk(name).tasks(self.people[name], n)
+        assert len(found) <= max(n, leases.MAX_HELD)
+        self.screens[name] |= {task.assignment_id: task for task in found}
+
+    @rule(name=WHO, answer=SAID, at=st.integers(0, 50), twice=st.booleans())
+    def answer(self, name: str, answer: str, at: int, twice: bool) -> None:
+        self.submit(name, answer, at, twice=twice)
+
+    @rule(name=WHO, at=st.integers(0, 50))
+    def skip(self, name: str, at: int) -> None:
+        self.submit(name, "skip", at)
+
+    def submit(self, name: str, answer: str, at: int, *, twice: bool = False) -> None:
+        """Answer something that was ever on a person's screen: what is open, was answered or skipped, or has lapsed."""
+        screen = list(self.screens[name].values())
+        if not screen or self.is_gone(name):
+            return
+        task = screen[at % len(screen)]
+        given = Submission(f"r{next(self.n_requests)}", task.assignment_id, answer)
+        try:
+            reply = self.desk(name).submit(self.people[name], given)
+        except (ConflictError, RefusedError):
+            return
+        self.said[task.cell_id, name] = answer
+        if twice:
+            assert self.servers[0].work_queue(Annotate()).submit(self.people[name], given) == reply
+
+    @rule()
+    def time_passes(self) -> None:
+        execute(self.study.place, "UPDATE assignment SET until = '2020-01-01' WHERE until IS NOT NULL")
+
+    @rule(name=WHO)
+    @precondition(lambda self: sum(map(self.is_gone, CREW)) < 2)
+    def leave(self, name: str) -> None:
+        if not self.is_gone(name):
+            self.study.retire(name)
+
+    @rule(name=WHO)
+    def hand_over(self, name: str) -> None:
+        if any(one.name == name and not one.retired for one in self.study.people) and self.held(name):
+            self.study.hand_over(name)
+
+    def is_gone(self, name: str) -> bool:
+        return any(one.retired for one in self.study.people if one.name == name)
+
+    def held(self, name: str) -> int:
+        query = "SELECT count(*) FROM assignment WHERE status = 'open' AND person_id = ?"
+        return int(execute(self.study.place, query, self.people[name].id)[0][0])
+
+    def slots_by_pair(self) -> Counter[int]:
+        found: Counter[int] = Counter()
+        for table in ("assignment", "slot"):
+            found.update(
+                row[0] for row in execute(self.study.place, f"SELECT cell_id FROM {table} WHERE replaces IS NULL")
+            )
+        return found
+
+    @invariant()
+    def every_slot_is_kept(self) -> None:
+        """No pair has more or fewer slots than it was to have, and each is with one person, or free."""
+        assert self.slots_by_pair() == self.asked
+        with_somebody = (
+            "SELECT cell_id FROM assignment WHERE status IN ('open', 'done') UNION ALL SELECT cell_id FROM slot"
+        )
+        assert Counter(row[0] for row in execute(self.study.place, with_somebody)) == self.asked
+
+    @invariant()
+    def nobody_has_a_pair_twice(self) -> None:
+        rows = execute(self.study.place, "SELECT person_id, cell_id FROM assignment")
+        assert len(set(rows)) == len(rows)
+
+    @invariant()
+    def what_was_acknowledged_is_there(self) -> None:
+        assert labels_of(self.study) == self.said
+
+
+@pytest.fixture
+def machine(files: dict[str, Path]) -> type[Volunteers]:
+    return type("Here", (Volunteers,), {"files": files})
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_whatever_people_do_in_whatever_order_every_slot_is_kept(machine: type[Volunteers]) -> None:
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=8 if Places.now is None else 3,
+            stateful_step_count=30,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            phases=[Phase.generate],
+        ),
+    )
+
+
+@pytest.mark.server
+def test_a_pair_waits_for_a_decision_until_all_its_labels_are_in(study: Study) -> None:
+    for name, answer in (("ana", YES), ("ben", "not_appropriate")):
+        answer_all_free(*at_desk(study, name), answer)
+    pair = next(pair for pair in range(1, 25) if n_slots(study, pair) == 3)
+    study.add_people(["dana"], Role.ADJUDICATOR)
+    with pytest.raises(ConflictError, match=f"pair {pair} is still being labelled"):
+        study.grid().decide(pair, 2, by="dana")
+    study.grid().desk.close_open_assignment()
+    study.grid().decide(pair, 2, by="dana")
+
+
+def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    tasks = desk.tasks(ana, MAX_HELD)
+    let_lapse(study)
+    done = answer_all_free(desk, ana)
+    assert len(done) == 24
+    assert {(task.cell_id, task.assignment_id) for task in tasks} <= set(done)
     assert is_sound(study)
 
 
@@ -345,12 +435,3 @@ def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(at:
     study.grid().assign(Assign(open=True, annotators=5))
     study.grid().simulate(Simulate(skips=0))
     assert sorted(Counter(name for _, name in labels_of(study)).values()) == [4, 5, 5, 5, 5]
-
-
-def test_doctor_finds_a_slot_that_is_free_though_somebody_has_it(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    (task,) = desk.tasks(ana)
-    slot = "SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = ?"
-    insert = f"INSERT INTO slot (id, cell_id, round_id, position, replaces) {slot}"
-    execute(study.place, insert, stored_id(study, task))
-    assert not is_sound(study)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Adjudicate, Assign, Plan
-from fcpair.study import Study
-from steps.calibrated import FIRST, answer_all, begin, calibrated
+from steps.calibrated import calibrated
 from steps.people.known import controls, qualification
 from steps.plans import WRITTEN, study_of
-from steps.small import ANNOTATORS, assert_refused, label_of, open_work, record, write_csv
-
-At = Callable[[str], Study]
+from steps.small import ANNOTATORS, At, assert_refused, label_of, open_work, record, with_grid, write_csv
 
 
 def test_a_plan_begins_with_the_texts_the_people_and_the_overlap_of_the_study(at: At) -> None:
@@ -88,22 +84,6 @@ def test_the_pilot_is_a_file_else_the_labels_of_the_study_else_the_first_answers
     assert grid.plan(pilot=pilot).basis[1].startswith(of_file)
 
 
-def test_without_two_pairs_with_several_labels_the_plan_rests_on_what_is_assumed(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    record(study, tmp_path, [(who, pair, "2") for who, pair in open_work(study) if who == "ana"])
-    assert any(sentence.startswith("assumed: 20.0% of labels positive") for sentence in study.grid().plan().basis)
-
-
-@pytest.mark.slow
-def test_a_calibration_is_the_pilot_once_two_of_its_pairs_have_several_answers(at: At) -> None:
-    study = at("paired")
-    visitors = begin(study)
-    answer_all(study, {"ana": visitors["ana"]}, FIRST)
-    assert "assumed" in study.grid().plan().basis[1]
-    answer_all(study, {"ben": visitors["ben"]}, FIRST)
-    assert "the pilot is the calibration" in study.grid().plan().basis[1]
-
-
 def test_known_pairs_and_calibrations_are_no_overlap(at: At, tmp_path: Path) -> None:
     """Everybody has answered four pairs, qualifies on two, and has control pairs; the shards are as without."""
     study = at("paired")
@@ -133,8 +113,7 @@ def test_what_is_assigned_may_be_enough(at: At) -> None:
 
 
 def test_the_advised_step_raises_the_overlap_to_where_it_is_enough(at: At) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     plan = grid.plan()
     widths = next(rung.widths for rung in plan.rungs if rung.share == pytest.approx(1.0))
     wish = next(interval.width for interval in widths if interval.name == plan.figure) or float("nan")
@@ -151,18 +130,8 @@ def test_the_advised_step_raises_the_overlap_to_where_it_is_enough(at: At) -> No
     assert sum(again.assigned.values()) == pytest.approx(sum(plan.recommended.values()), abs=1 / 24)
 
 
-@pytest.mark.slow
-def test_what_people_decided_gets_no_more_labels_and_that_is_said(at: At) -> None:
-    grid = at("labelled").grid()
-    grid.adjudicate(Adjudicate())
-    for pair in grid.waiting_pairs()[:2]:
-        grid.decide(pair, 2, by="petra")
-    assert "2 pairs that somebody has decided get no further labels" in grid.plan().basis
-
-
 def test_a_recommendation_is_written_into_the_recipe_and_a_second_one_replaces_it(at: At) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     no_wish = grid.plan(annotators=3)
     assert_refused(study, lambda: grid.save.overlap(no_wish), InputError, "give the `width` that is wished for")
     for wish in (1.6, 1.3):
@@ -174,16 +143,17 @@ def test_a_recommendation_is_written_into_the_recipe_and_a_second_one_replaces_i
         assert grid.recipe_options(Assign).overlap == plan.recommended
 
 
-def test_where_all_pairs_have_one_person_each_the_step_is_named_too(at: At) -> None:
-    grid = at("paired").grid()
-    grid.assign(Assign(annotators=3))
-    plan = grid.plan(width=1.9)
-    assert plan.assigned == {}
-    assert "`fcpair assign --more --overlap 2:" in str(plan.next_step)
-
-
 def test_a_plan_needs_texts_and_people_and_a_grid_that_is_not_planned(at: At, tmp_path: Path) -> None:
     with pytest.raises(StageError, match="in a planned grid each round says how many answers"):
         study_of(tmp_path, WRITTEN).grid("write").plan()
     with pytest.raises(InputError, match=r"not known yet how many texts and people .* give `hs`, `cn`, `annotators`"):
         at("empty").grid().plan()
+
+
+@pytest.mark.slow
+def test_what_people_decided_gets_no_more_labels_and_that_is_said(at: At) -> None:
+    grid = at("labelled").grid()
+    grid.adjudicate(Adjudicate())
+    for pair in grid.waiting_pairs()[:2]:
+        grid.decide(pair, 2, by="petra")
+    assert "2 pairs that somebody has decided get no further labels" in grid.plan().basis

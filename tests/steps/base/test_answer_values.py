@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -14,9 +13,7 @@ from fcpair.files.tables.tabular import read_table, write_table
 from fcpair.params import Assign, Pair
 from fcpair.records import Role
 from fcpair.study import Study
-from steps.small import ANNOTATORS, HS, Rows, dump, labels_of, open_work, record, write_csv
-
-At = Callable[[str], Study]
+from steps.small import ANNOTATORS, HS, At, Rows, dump, labels_of, open_work, record, with_grid, write_csv
 
 
 def row_of(pair: object = 1, annotator: str = "ana", label: str = "2", **more: str) -> dict[str, object]:
@@ -37,9 +34,6 @@ def work_of(study: Study, name: str) -> list[int]:
     return [pair for who, pair in open_work(study) if who == name]
 
 
-# -- what is taken
-
-
 def test_a_row_without_a_label_was_not_seen_rather_than_skipped(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     first, skipped, unseen = work_of(study, "ana")[:3]
@@ -55,8 +49,7 @@ def test_a_filled_in_sheet_is_read_back_and_an_untouched_one_or_one_with_other_t
     at: At, tmp_path: Path
 ) -> None:
     """A pair is known by its number, or by its two texts in any form of the same text."""
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     grid.sheets.write_labels(tmp_path)
     before = dump(study)
     with pytest.raises(InputError, match=r"ana.csv: no row has an answer in `label`"):
@@ -79,49 +72,6 @@ def test_a_filled_in_sheet_is_read_back_and_an_untouched_one_or_one_with_other_t
     assert work_of(study, "ben") == []
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_a_file_of_any_kind_keeps_seconds_time_and_note(at: At, tmp_path: Path, suffix: str) -> None:
-    study = at("dealt")
-    grid = study.grid()
-    pair = work_of(study, "ana")[0]
-    row = row_of(pair, seconds="4.5", time="2026-01-02T03:04:05+00:00", note="hm")
-    table = read_table(write_csv(tmp_path / "l.csv", [row]))
-    write_table(table.drop(columns="line"), tmp_path / f"l.{suffix}")
-    grid.import_labels(tmp_path / f"l.{suffix}")
-    assert labels_of(study) == {(pair, "ana"): "appropriate"}
-    kept = grid.labels().iloc[0]
-    assert (kept["seconds"], kept["time"], kept["note"]) == (4.5, "2026-01-02T03:04:05+00:00", "hm")
-    assert kept["origin"] == "imported"
-
-
-def test_a_shard_may_come_in_piece_by_piece_and_the_same_file_twice_adds_nothing(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    answers = [("ana", pair, "2") for pair in work_of(study, "ana")] + [("ben", work_of(study, "ben")[0], "skip")]
-    record(study, tmp_path, answers[:5])
-    assert record(study, tmp_path, answers).counts.items() >= {"answers": 9, "skips": 1, "already_there": 5}.items()
-    before = study.grid().labels()
-    assert record(study, tmp_path, answers).counts == {"answers": 0, "skips": 0, "already_there": 15}
-    assert study.grid().labels().equals(before)
-
-
-def test_a_different_label_is_taken_as_the_newer_one_only_where_that_is_asked(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    first, second = work_of(study, "ana")[:2]
-    record(study, tmp_path, [("ana", first, "2"), ("ana", second, "skip")])
-    remedy = f"l.csv:2: ana has already answered pair {first} differently; --supersede takes this as the newer answer"
-    other = f"l.csv:3: ana has already answered pair {second} differently"
-    rejects(study, tmp_path, [row_of(first, label="0"), row_of(second, label="0")], remedy, other)
-    run = record(study, tmp_path, [("ana", first, "0"), ("ana", second, "skip")], supersede=True)
-    assert labels_of(study) == {(first, "ana"): "not_appropriate", (second, "ana"): "skip"}
-    assert run.counts == {"answers": 1, "skips": 0, "already_there": 1}
-    assert [row["answer"] for row in study.grid().explain(first).answers] == ["appropriate", "not_appropriate"]
-    record(study, tmp_path, [("ana", first, "skip"), ("ana", second, "2")], supersede=True)
-    assert labels_of(study) == {(first, "ana"): "skip", (second, "ana"): "appropriate"}
-
-
-# -- what is refused
-
-
 def test_what_is_no_label_of_the_study_is_refused_with_its_line(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     (mine, other), stray = work_of(study, "ana")[:2], min(set(range(1, 25)) - set(work_of(study, "ana")))
@@ -138,9 +88,6 @@ def test_what_is_no_label_of_the_study_is_refused_with_its_line(at: At, tmp_path
     rows = [row_of(mine)] * 2 + [row_of(99), row_of(annotator="nobody"), row_of(stray), row_of(other, label="maybe")]
     refuse(rows, "5 things are wrong", "l.csv:3:", "l.csv:4:", "l.csv:5:", "l.csv:6:", "l.csv:7:")
     assert labels_of(study) == {}, "a good row does not get in with a bad one"
-
-
-# -- studies in which nothing was dealt
 
 
 def test_an_undealt_study_takes_the_labels_of_its_annotators_one_file_after_the_other(at: At, tmp_path: Path) -> None:

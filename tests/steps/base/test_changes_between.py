@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import copy
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from fcpair.cli import main
 from fcpair.errors import ConflictError, FcpairError
 from fcpair.models import encode, model_files
 from fcpair.params import Assign, Retrieve, Select
@@ -26,9 +22,8 @@ from fcpair.steps.assignment.assign import MAX_TRIES
 from fcpair.steps.base.context import is_same
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import dump, open_work
+from steps.small import At, dump, open_work, with_grid
 
-At = Callable[[str], Study]
 Act = Callable[[Study], object]
 
 LONG: dict[str, tuple[str, Any, str, Act]] = {
@@ -140,8 +135,7 @@ def test_arrays_frames_and_all_fields_of_records_are_compared(one: Any, other: A
 def test_more_is_dealt_however_often_somebody_answers_meanwhile(
     at: At, monkeypatch: pytest.MonkeyPatch, n_answers: int
 ) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     study.share()
     desk, ana = at_desk(study, "ana")
     n_open, left = len(open_work(study)), iter(range(n_answers))
@@ -152,21 +146,6 @@ def test_more_is_dealt_however_often_somebody_answers_meanwhile(
     assert len(grid.labels()) == n_answers
     assert len(open_work(study)) == n_open - n_answers + run.counts["new"]
     study.close()
-
-
-@pytest.mark.files
-def test_another_process_writes_while_pairs_are_dealt_and_the_command_ends_with_2(
-    at: At, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = at("paired")
-    study.add_people(["ana"], Role.ANNOTATOR)
-    command = [sys.executable, "-m", "fcpair", "people", "add", "zoe", "--role", "annotator", "--study", study.place]
-    meanwhile(monkeypatch, assign, "assign_pairs", lambda: subprocess.run(command, check=True, capture_output=True))
-    result = CliRunner().invoke(main, ["assign", "--study", study.place])
-    assert result.exit_code == 2
-    assert "the study changed while this was being computed, so nothing was written" in result.stderr
-    assert [one.name for one in study.people] == ["ana", "zoe"]
-    assert study.status()["stages"]["assign"] == 0
 
 
 def test_a_slot_that_is_foreseen_to_be_taken_over_can_be_moved_to_a_late_joiner(at: At) -> None:

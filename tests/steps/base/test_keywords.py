@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any, get_overloads, get_type_hints
 
 import pytest
 
+from fcpair import grid, known_pairs, params, plans, study, words
 from fcpair import grid as grid_module
-from fcpair import known_pairs, params, plans, words
 from fcpair.errors import InputError
 from fcpair.files.release.exports import EXPORTS
-from fcpair.grid import CalibrationRound, Desk, Grid, Settings, Tiers
+from fcpair.grid import CalibrationRound, Desk, Grid, Settings, Sheets, Tiers
 from fcpair.param_values import Checked, field_default, field_readers, is_required
 from fcpair.params import Adjudicate, Export, Import, Partition, Select, Setup
+from fcpair.steps import use_cases
+from fcpair.steps.adjudication import adjudicate
 from fcpair.steps.adjudication.agreement import measure_agreement
 from fcpair.steps.base.keywords import REQUIRED
+from fcpair.steps.oversight import doctor
 from fcpair.steps.release.export import Exports
 from fcpair.study import Study
 
@@ -27,8 +34,6 @@ pytestmark = pytest.mark.files
 MODULES = (known_pairs, params, plans, words)
 PARAMS = {name: cls for module in MODULES for name, cls in vars(module).items() if isinstance(cls, type)}
 CLASSES = {name: cls for name, cls in PARAMS.items() if issubclass(cls, Checked) and hasattr(cls, "stage")}
-# Called by pages and commands, which have an object.
-WITHOUT_KEYWORDS = {"Desk.plan_more_labels"}
 READ_BY_EXPORT = {
     **{name: EXPORTS[name].params for name in ("qrels", "beir", "corpus")},
     "texts": ("test_share", "seed"),
@@ -37,7 +42,6 @@ READ_BY_EXPORT = {
 
 
 def params_of(method: Callable[..., Any]) -> Iterator[type]:
-    """The params classes that a method asks for, in the order of its arguments."""
     for parameter in inspect.signature(method).parameters.values():
         for name in str(parameter.annotation).split(" | "):
             if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and name in {*CLASSES, "GridPlan"}:
@@ -45,7 +49,6 @@ def params_of(method: Callable[..., Any]) -> Iterator[type]:
 
 
 def methods() -> Iterator[tuple[str, Callable[..., Any], list[type]]]:
-    """The public methods that take an object of a params class, with those classes."""
     for cls in (Study, Grid, Desk, CalibrationRound, Settings, Tiers, Exports):
         for name in (name for name in dir(cls) if not name.startswith("_")):
             method = getattr(cls, name)
@@ -64,7 +67,6 @@ def expected_fields(name: str, cls: type) -> list[Any]:
 
 
 def resolved(annotation: str) -> Any:
-    """The type that an annotation of a use case says."""
     return eval(
         annotation,
         {
@@ -200,19 +202,57 @@ def test_a_policy_leaves_out_of_the_grids_own_what_it_cannot_have(imported: Stud
     assert by_keywords(imported, Adjudicate, {"ties": "wait"}, more=False) == Adjudicate("majority")
 
 
-def test_a_planned_grid_is_added_by_keyword_arguments(imported: Study) -> None:
-    with pytest.raises(InputError, match=r"`rows` is not given; expected GridPlan\(...\), or all of name, rows, col"):
-        imported.add_grid(name="rate")
-    with pytest.raises(InputError, match="`name` is not given"):
-        imported.add_grid()
-    side = plans.SidePlan(names=("clear", "kind"))
-    imported.add_grid(name="rate", rows=side, columns=side, rounds=[plans.RoundPlan("rate", "score: scale(1,5,1)")])
-    assert imported.grids == ["main", "rate"]
-
-
 def test_a_study_is_made_by_keyword_arguments_or_by_an_object_and_not_by_both(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"keyword arguments are given in addition to Setup\(...\)"):
         Study.create(tmp_path / "other.db", Setup(title="Tea"), title="Coffee")
     assert not Study.exists(tmp_path / "other.db")
     study = Study.create(tmp_path / "other.db", title="Tea", hs_name="query")
     assert (study.facts["title"], study.facts["hs_name"]) == ("Tea", "query")
+
+
+PARTS = (CalibrationRound, Desk, Settings, Sheets, Tiers)
+
+
+def bound_in(cls: type) -> list[str]:
+    return [name for name in vars(cls) if not name.startswith("__")]
+
+
+@pytest.mark.parametrize("cls", [Study, Grid, *PARTS])
+def test_each_member_can_be_loaded_and_says_what_it_does_under_its_own_name_and_signature(cls: type) -> None:
+    for name in bound_in(cls):
+        method = getattr(cls, name)
+        assert inspect.getdoc(method), name
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            assert (method.__name__, method.__qualname__) == (name, f"{cls.__name__}.{name}")
+            assert not re.search(r"own\(|Own\(|\w+Context", str(inspect.signature(method))), name
+
+
+def test_help_shows_a_method_as_it_is_called() -> None:
+    assert str(inspect.signature(Grid.retrieve)).startswith("(self, options: 'Retrieve | None' = None, *, ")
+    assert inspect.signature(Grid.retrieve).parameters["k"].default == 2
+    assert "\nretrieve(self, " in pydoc.plain(pydoc.render_doc(Grid.retrieve))
+
+
+def test_a_member_costs_no_more_than_its_use_case() -> None:
+    assert isinstance(vars(Grid)["adjudicate"], FunctionType)
+    assert Grid.adjudicate.__code__ is adjudicate.adjudicate.__code__
+    assert inspect.signature(Study.doctor) == inspect.signature(doctor.examine)
+    assert isinstance(vars(Study)["doctor"], staticmethod)  # a method that takes no study
+    assert isinstance(Grid.export, cached_property)  # a part of a grid is made once
+    assert vars(Grid)["export"].func is Exports
+
+
+def test_a_grid_has_few_public_names() -> None:
+    assert len([name for name in (*dir(Grid), "grid") if not name.startswith("_")]) <= 60
+
+
+@pytest.mark.parametrize("module", [study, grid])
+def test_the_classes_of_a_module_are_had_from_it_and_nothing_else(module: ModuleType) -> None:
+    assert all(callable(getattr(module, name)) for name in set(module.__all__) - {"Place"})
+    with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'Nothing'"):
+        module.Nothing  # noqa: B018
+
+
+def test_what_is_missing_is_missed_when_it_is_called() -> None:
+    with pytest.raises(AttributeError, match="nothing"):
+        use_cases.partition.nothing()  # type: ignore[attr-defined]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from servers import Database, execute
 
 from fcpair.errors import InputError, RecipeError, StageError, UnknownIdError
 from fcpair.params import (
-    MAIN,
     Adjudicate,
     Assign,
     Evaluate,
@@ -34,9 +30,8 @@ from fcpair.records import Role, SampleSize, Tier
 from fcpair.store.corpus import cells
 from fcpair.study import Study
 from steps.oversight.test_doctor import change, findings
-from steps.small import ANNOTATORS, CNS, SELECTED, assert_refused, set_candidates, write_corpus, write_csv
+from steps.small import ANNOTATORS, CNS, SELECTED, At, assert_refused, set_candidates, write_corpus, write_csv
 
-At = Callable[[str], Study]
 SAMPLE = Pair(sample=13, seed=1)
 OTHERS = CNS[:6]  # of the 24 cells that they make with the four HS, six stand in the corpus
 
@@ -136,9 +131,6 @@ def test_a_grid_is_drawn_once_unless_it_is_asked_for_again_and_no_more_cells_tha
     assert drawn.status()["stages"]["assign"] == 0
 
 
-# -- the doctor
-
-
 @pytest.mark.files
 def test_the_doctor_finds_cells_that_are_missing_or_elsewhere(drawn: Study) -> None:
     assert max(pairs_of(drawn)) < 24
@@ -177,9 +169,6 @@ def test_the_doctor_finds_cells_that_were_not_drawn_and_cells_of_the_corpus(draw
     assert findings(drawn.place)["pairs"] == (f"pair {known[0]} is in the corpus",)
 
 
-# -- more cells than there are numbers
-
-
 @pytest.fixture
 def few_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cells, "MOST_CELLS", 20)
@@ -201,9 +190,6 @@ def test_a_whole_grid_without_a_number_for_each_cell_is_refused(at: At) -> None:
     study = at("selected")
     set_candidates(study, OTHERS)
     assert_refused(study, lambda: study.grid().pair(), InputError, r"4 x 6 = 24 cells, and can have 20; .*--sample N")
-
-
-# -- the road after it
 
 
 @pytest.fixture(scope="module")
@@ -268,43 +254,3 @@ def test_a_recipe_that_draws_other_cells_is_refused(finished: Study, tmp_path: P
         walk = finished.walk(recipe(tmp_path, sample))
         assert_refused(finished, partial(list, walk), RecipeError, rf"pair +sample +{said} +13")
     assert not list(finished.walk(recipe(tmp_path, 13)))
-
-
-@pytest.mark.slow
-def test_a_walk_goes_on_from_a_grid_that_is_drawn_already(drawn: Study, tmp_path: Path) -> None:
-    there = pairs_of(drawn)
-    later = replace(recipe(tmp_path, 13), import_=None, select=None, retrieve=None)
-    assert next(iter(drawn.walk(later))).stage == "assign"
-    assert pairs_of(drawn) == there
-
-
-@pytest.mark.server
-def test_nothing_is_said_of_drawing_where_the_grid_is_whole(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    assert "sampled" not in study.status()
-    assert all("sample" not in run.params and "of" not in run.counts for run in study.log())
-    assert study.grid(MAIN).sample_size is None
-    assert "drawn:" not in study.report(tmp_path / "report.html").read_text("utf-8")
-
-
-def test_the_map_of_a_large_drawn_grid_is_that_of_all_its_cells(
-    finished: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Block by block and class by class the same, whether every cell is held or only those that are there."""
-    from fcpair.report.figures import grid_map as shown
-    from fcpair.steps.oversight import report
-
-    monkeypatch.setattr(shown, "MOST_COLUMNS", 4)
-    with finished._store.read() as tx:
-        listed = report.main_part(tx).grid
-        monkeypatch.setattr(report, "block_size", lambda shape: (1, 1))
-        whole = report.main_part(tx).grid
-    assert listed is not None
-    assert whole is not None
-    assert listed.at is not None
-    assert listed.shape == whole.shape == (4, 6)
-    for classes in (shown.coverage, shown.decisions):
-        assert classes(listed).classes == classes(whole).classes
-    for blocks in (shown.coverage_blocks, shown.decision_blocks):
-        assert np.array_equal(blocks(listed).mean, blocks(whole).mean, equal_nan=True)
-        assert np.array_equal(blocks(listed).index, blocks(whole).index)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, make_dataclass, replace
 from pathlib import Path
 
@@ -17,9 +16,7 @@ from fcpair.steps.people.people import save_terms
 from fcpair.steps.release import partition
 from fcpair.store.oversight import runs, settings
 from fcpair.study import Study
-from steps.small import VALIDATORS
-
-At = Callable[[str], Study]
+from steps.small import VALIDATORS, At, with_grid
 
 
 @dataclass(frozen=True)
@@ -35,8 +32,7 @@ def kept(study: Study, stage: str) -> dict[str, object]:
 
 
 def test_a_setting_holds_in_a_version_with_a_field_more_or_less(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     assert grid.effective_options(Annotate) == Annotate()
     assert grid.effective_options(Partition) == Partition()
     save_terms(grid, Annotate(daily_limit=40, opt_out="hs_topic"))
@@ -69,8 +65,7 @@ def test_what_an_earlier_version_kept_and_has_no_effect_is_left_out(at: At) -> N
 
 
 def test_the_policy_that_was_applied_is_a_setting_and_nothing_is_read_back_from_the_run_log(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     assert not grid.desk.has_saved_options(Adjudicate)
     grid.adjudicate(Adjudicate("majority", "discard"))
     grid.decide(1, 2, by="ada")

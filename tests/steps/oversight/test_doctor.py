@@ -21,7 +21,7 @@ from fcpair.study import Study
 from fcpair.work_records import CheckResult
 from steps.docket import adjudicators, decision_on, first_case
 from steps.online import at_desk, give
-from steps.small import CHECKING, CODE, LABELLING, STAGES, At, labels_of, record
+from steps.small import CHECKING, CODE, LABELLING, STAGES, At, labels_of, record, with_grid
 
 pytestmark = pytest.mark.files
 SCHEMAS = Path(__file__).parents[2] / "assets"
@@ -69,9 +69,6 @@ def ask(path: str | Path, sql: str) -> Any:
         return connection.execute(sql).fetchone()
 
 
-# -- where fcpair alone was at work, nothing is found
-
-
 def test_a_study_is_sound_at_every_stage_and_looking_changes_nothing(
     files: dict[str, Path], tmp_path: Path, at: At
 ) -> None:
@@ -88,8 +85,7 @@ def test_a_study_is_sound_at_every_stage_and_looking_changes_nothing(
 
 
 def test_a_setting_that_cannot_be_is_found_and_set_anew(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
+    study, grid = with_grid(at("labelled"))
     for key, value, message in (
         ("policy", "majorty", "`adjudicate` cannot be used: policy is 'majorty'; expected one of manual"),
         ("ties", "discrd", "`adjudicate` cannot be used: ties is 'discrd'; expected one of wait, discard"),
@@ -127,9 +123,6 @@ def test_the_published_labels_are_sound(data: Path, tmp_path: Path) -> None:
     assert (counts["pairs"], counts["answers"], counts["decisions"]) == (3997, (3 * 199 + 2 * 502 + 3296) + 3997, 3997)
 
 
-# -- it looks while others work
-
-
 def test_a_study_is_examined_while_it_is_served(at: At) -> None:
     study = at("dealt")
     study.share()
@@ -157,9 +150,6 @@ def test_the_log_that_a_killed_server_left_is_read_and_stays(at: At, tmp_path: P
     health = Study.doctor(left / "study.db")
     assert (health.is_sound, next(check.n for check in health.checks if check.name == "answers")) == (True, 1)
     assert {end: (left / f"study.db{end}").read_bytes() for end in ("", "-wal")} == before
-
-
-# -- what was done behind its back is found, with the person and the answer
 
 
 def nth(path: str | Path, judgement: int) -> tuple[str, int, int]:
@@ -194,26 +184,6 @@ def test_an_answer_that_was_changed_is_named(at: At) -> None:
         message = named(path, number)
         change(path, f"UPDATE judgement SET {what} WHERE id = {number}")
         assert findings(path)["answers"][0].startswith(message), what
-
-
-def test_an_answer_that_was_deleted_is_missed(at: At) -> None:
-    path = at("checked").place
-    who, place, _ = nth(path, 20)
-    change(path, "DELETE FROM judgement WHERE id = 20")
-    faults = findings(path)
-    assert faults["answers"][0].startswith(f"answer {place} of `{who}` ")
-    counted = "SELECT count(*) FROM judgement j JOIN assignment a ON a.id = j.assignment_id JOIN person p ON p.id = "
-    left = ask(path, f"{counted} a.person_id WHERE p.name = '{who}'")[0]
-    assert faults["answers"][1] == f"answers of `{who}`: {left} stored, {left + 1} given"
-    assert "numbering" in faults
-    path = at("labelled").place
-    last, n = ask(path, "SELECT max(id), count(*) FROM judgement")
-    who, place, _ = nth(path, last)
-    change(path, f"DELETE FROM judgement WHERE id = {last}")
-    faults = findings(path)
-    assert faults["answers"] == (f"answers of `{who}`: {place - 1} stored, {place} given",)
-    assert "numbering" not in faults  # which cannot tell: the last one is gone
-    assert n == last
 
 
 def test_an_answer_or_a_receipt_that_was_acknowledged_online_and_is_gone_is_missed(at: At) -> None:
@@ -262,22 +232,6 @@ def test_answers_that_two_people_exchanged_and_work_given_to_another_are_found(a
         "EXISTS (SELECT 1 FROM assignment b WHERE b.cell_id = a.cell_id AND b.person_id = 2))",
     )
     assert {finding.split("`")[1] for finding in findings(path)["answers"]} == {"ana", "ben"}
-
-
-def test_a_decision_that_was_changed_is_named(at: At) -> None:
-    for what in (TURNED, "person_id = 1", "note = 'x'", "seen_judgement = 1", "flagged = 1"):
-        study = at("decided")
-        pair = study.grid().waiting_pairs()[0]
-        study.grid().decide(pair, 2, by="ada", note="why")
-        number, first = ask(study.place, "SELECT max(id), min(id) FROM adjudication")
-        assert number > first
-        change(study.place, f"UPDATE adjudication SET {what} WHERE id = {number}")
-        assert f"(row {number}, pair {pair}) does not fit" in findings(study.place)["decisions"][0], what
-    path = at("decided").place
-    change(path, f"UPDATE adjudication SET {TURNED} WHERE id = 3")
-    faults = findings(path)
-    assert faults["decisions"][0].startswith("decision 3 of rules and files (row 3, ")
-    assert faults["rules"][0].startswith("a rule would decide pair ")
 
 
 CHANGED = [  # besides what `test_planted` has on both databases
@@ -330,9 +284,6 @@ def test_what_answers_rest_on_is_held_against_what_it_was(files: dict[str, Path]
         assert check == "tables" or faults == {check: (message,)}
 
 
-# -- the promises
-
-
 def test_who_validates_what_they_labelled_is_named(at: At) -> None:
     study = at("checking")
     pair = ask(study.place, f"SELECT cell_id FROM assignment WHERE round_id IN {CHECKING} ORDER BY id DESC LIMIT 1")[0]
@@ -353,8 +304,7 @@ def test_who_answered_online_without_consent_is_named(at: At) -> None:
 def test_a_release_that_is_gone_or_cannot_be_read_is_no_fault_but_a_changed_one_is(
     at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
     for folder in (here, elsewhere):
         folder.mkdir()
@@ -392,8 +342,7 @@ def test_a_release_that_is_gone_or_cannot_be_read_is_no_fault_but_a_changed_one_
 
 def test_the_advice_on_rules_is_a_command_that_mends_them_or_to_restore_what_cannot_be_read(at: At) -> None:
     for policy, options in ((Adjudicate("majority", ties="discard"), " --ties discard"), (Adjudicate("manual"), "")):
-        study = at("decided")
-        grid = study.grid()
+        study, grid = with_grid(at("decided"))
         grid.adjudicate(Adjudicate("median"))
         run = ask(study.place, "SELECT run_id FROM setting WHERE key = 'adjudicate.policy'")[0]
         for key, value in (("policy", policy.policy), ("ties", policy.ties)):
@@ -410,8 +359,7 @@ def test_the_advice_on_rules_is_a_command_that_mends_them_or_to_restore_what_can
 
 
 def test_a_decision_that_waits_for_a_second_look_is_told_and_is_no_fault(at: At, tmp_path: Path) -> None:
-    study = at("decided")
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))
     pair = grid.waiting_pairs()[0]
     grid.decide(pair, 2, by="ada")
     (_, who), *_ = labels_of(study, pair)
@@ -419,9 +367,6 @@ def test_a_decision_that_waits_for_a_second_look_is_told_and_is_no_fault(at: At,
     health = Study.doctor(study.place)
     assert (health.is_sound, len(health.notes)) == (True, 1)
     assert "second look" in health.notes[0]
-
-
-# -- the digest of the whole
 
 
 def test_the_digest_is_that_of_what_was_said_and_of_nothing_else(at: At, tmp_path: Path) -> None:
@@ -455,9 +400,6 @@ def test_texts_settings_and_the_log_each_change_one_digest(at: At) -> None:
             place == number for place in range(3)
         ]
         digests = changed
-
-
-# -- files that cannot be read
 
 
 def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
@@ -524,9 +466,6 @@ def test_a_file_that_is_damaged_is_found_so_and_never_fails(files: dict[str, Pat
         assert re.fullmatch(message, finding)
         with pytest.raises(StudyError, match="the file is damaged"):
             Study(path)
-
-
-# -- single bits
 
 
 def near(whole: bytes, words: list[bytes], drawn: random.Random) -> int:

@@ -17,8 +17,8 @@ from servers import Database, copy_study
 from fcpair.bias.scoring import MEAN
 from fcpair.errors import FcpairError, InputError, UnknownIdError
 from fcpair.params import MAIN, Adjudicate, Agree, Assign, Evaluate, Partition, Validate
-from fcpair.records import Role, Round, RunRecord
-from fcpair.report.methods import CITATION, AnswerSource, GridState, RoundState, Section, write_sections
+from fcpair.records import RunRecord
+from fcpair.report.methods import CITATION, GridState, Section, write_sections
 from fcpair.steps.adjudication.agreement import note_agreement
 from fcpair.steps.oversight.methods import _load_state
 from fcpair.steps.oversight.status import overview
@@ -28,9 +28,9 @@ from fcpair.study import Study
 from steps.calibrated import calibrated
 from steps.oversight.test_methods_counts import numbers_counted
 from steps.people.known import controls, qualification
-from steps.publication.releasing import full_form
 from steps.release.test_tiers import TIERS
-from steps.small import NAMES, At, labels_of, open_work, record
+from steps.releasing import full_form
+from steps.small import NAMES, At, labels_of, open_work, record, with_grid
 
 Walked = Callable[[str], Path]
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -184,8 +184,7 @@ def test_a_release_but_no_draft_is_cited_once_with_what_is_in_it_and_its_digest(
 
 
 def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     grid.save.qualification(qualification(study, tmp_path, known_pairs=2))
     grid.save.controls(controls(study, tmp_path))
     calibrated(study)
@@ -199,8 +198,7 @@ def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) 
 
 
 def test_what_software_answered_before_the_work_that_counts_is_said(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     grid.save.qualification(qualification(study, tmp_path, known_pairs=2))
     grid.assign(Assign(annotators=3))
     grid.simulate(seed=5, skips=0.0)
@@ -232,41 +230,6 @@ def test_figures_whose_intervals_invert_a_test_are_named() -> None:
         sentence = write_sections(log, {MAIN: GridState(agreement=counts)})[0].text.rpartition(". ")[2]
         expected = f"Those of {tested} also hold each true value" if tested else "Intervals, at a confidence level"
         assert sentence.startswith(expected)
-
-
-def test_what_was_imported_is_counted_until_it_is_withdrawn(study: Study) -> None:
-    grid, imported = study.grid(), [run for run in study.log() if run.stage == "label import"]
-    assert len(imported) == 1
-    n = imported[0].counts["answers"]
-    assert f"In the round `label`, {n} answers were given in 1 file." in study.methods().sections[0].text
-    grid.withdraw(imported[0].id, "labels")
-    assert "In the round `label`" not in study.methods().sections[0].text
-    assert "In the round `validate`, 19 answers were given in 1 file." in study.methods().sections[0].text
-    assert unfounded(study) == []
-
-
-def test_where_answers_come_from_is_said_of_those_that_stand() -> None:
-    """Two sheets, an export of a tool and the pages; a file whose answers were all superseded is none of them."""
-    label = Round((1,), 1, "label", Role.ANNOTATOR, "", counts=True)
-    log = [
-        RunRecord(number, "label import", {"tool": tool} if tool else {}, {}, "1", "2026-11-26T00:00:00Z")
-        for number, tool in ((1, ""), (2, ""), (3, "doccano"), (4, ""))
-    ]
-    sources = (
-        AnswerSource("imported", 1, "", False, 9),
-        AnswerSource("imported", 3, "", False, 5),
-        AnswerSource("imported", 4, "", False, 1),
-        AnswerSource("online", None, "", False, 117),
-        AnswerSource("online", None, "", True, 2),
-    )
-    state = RoundState(label, sources=sources)
-    assert write_sections(log, {MAIN: GridState((state,))})[0].text == (
-        "In the round `label`, 132 answers were given: 10 in 2 files, 5 in 1 export of `doccano` and 117 on the pages, "
-        "and pairs were skipped twice."
-    )
-    alone = RoundState(label, sources=(AnswerSource("online", None, "", False, 1),))
-    text = "In the round `label`, 1 answer was given on the pages."
-    assert write_sections(log, {MAIN: GridState((alone,))})[0].text == text
 
 
 def test_the_rule_of_an_own_tier_is_told_in_words_and_with_its_own_name(study: Study, tmp_path: Path) -> None:
@@ -356,14 +319,6 @@ def test_the_selection_pairs_of_the_corpus_and_a_sample_are_told_as_they_were(st
         assert sentence in sections_of(study, log)[0].text
 
 
-def test_pairs_that_were_open_to_all_are_told_as_such(at: At) -> None:
-    study = at("paired")
-    study.grid().assign(Assign(open=True, overlap={2: 0.5}, seed=3))
-    (_, text), _software = study.methods().sections
-    assert "Pairs were given on request to whoever came, for 36 labels in all (seed 3): 12 pairs to 1 person" in text
-    assert unfounded(study) == []
-
-
 def test_systems_are_named_without_folders_of_a_machine_and_one_is_compared_with_none(study: Study) -> None:
     told_as = {
         "sbert:sentence-transformers/all-MiniLM-L6-v2": "sbert:sentence-transformers/all-MiniLM-L6-v2",
@@ -386,14 +341,6 @@ def test_systems_are_named_without_folders_of_a_machine_and_one_is_compared_with
     assert "`MRR` [@voorhees1999]" in two
 
 
-def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
-    sentence = "Answers that were not definite were left out."
-    assert sentence not in study.methods().sections[0].text
-    note_agreement(study.grid(), Agree(indefinite="drop"))
-    assert sentence in study.methods().sections[0].text
-    assert unfounded(study) == []
-
-
 def test_each_way_to_a_final_label_is_counted_with_its_policy(study: Study) -> None:
     def text_of(policy: Adjudicate, **outcomes: int) -> str:
         state = replace(states_of(study)[MAIN], policy=policy, outcomes=outcomes)
@@ -410,8 +357,7 @@ def test_each_way_to_a_final_label_is_counted_with_its_policy(study: Study) -> N
 
 def test_a_batch_that_was_added_is_told_with_the_first(at: At, tmp_path: Path) -> None:
     """42 labels by the seed 1, then three more by the seed 7; 19 pairs to validate by 1, then another by 4."""
-    study = at("checking")
-    grid = study.grid()
+    study, grid = with_grid(at("checking"))
     grid.assign(Assign(seed=7), more=True, pairs=[7, 8, 10, 12])
     work = open_work(study)
     record(study, tmp_path, [(who, pair, "appropriate") for who, pair in work])
@@ -425,8 +371,7 @@ def test_a_batch_that_was_added_is_told_with_the_first(at: At, tmp_path: Path) -
 
 
 def test_no_figure_is_about_a_number_of_labels_that_no_pair_has(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     grid.assign(Assign(annotators=3, overlap={2: 0.5}))
     assert "Agreement" not in study.methods().markdown
     work = open_work(study)
@@ -551,3 +496,19 @@ def test_an_interval_of_bias_is_told_and_people_who_answered_items_are_not(study
     text = sections_of(study, [*log, by_people])[0].text
     assert "KoBBQ [@jin2024]" in text
     assert "`ana`" not in text
+
+
+def test_pairs_that_were_open_to_all_are_told_as_such(at: At) -> None:
+    study = at("paired")
+    study.grid().assign(Assign(open=True, overlap={2: 0.5}, seed=3))
+    (_, text), _software = study.methods().sections
+    assert "Pairs were given on request to whoever came, for 36 labels in all (seed 3): 12 pairs to 1 person" in text
+    assert unfounded(study) == []
+
+
+def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
+    sentence = "Answers that were not definite were left out."
+    assert sentence not in study.methods().sections[0].text
+    note_agreement(study.grid(), Agree(indefinite="drop"))
+    assert sentence in study.methods().sections[0].text
+    assert unfounded(study) == []

@@ -16,9 +16,8 @@ from fcpair.steps.oversight import pair_search
 from fcpair.store.assignment import rounds
 from fcpair.store.database.tables import assignment, person, text
 from fcpair.study import Study
-from steps.plans import RATED, WRITTEN, study_of, written
-from steps.scales import rated
-from steps.small import At, check, record, write_csv
+from steps.plans import WRITTEN, study_of
+from steps.small import At, check, record, with_grid, write_csv
 
 pytestmark = pytest.mark.server
 CHOICES: dict[str, tuple[Any, ...]] = {
@@ -168,8 +167,7 @@ def test_choices_are_those_of_the_stage_and_what_nobody_has_answered_or_decided_
 
 
 def test_what_is_kept_between_searches_follows_every_answer_and_decision(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     searches = [{"state": state} for state in ("waiting", "valid", "not_valid")] + [{"tier": tier} for tier in TIERS]
 
     def results(searched: Any) -> list[list[int]]:
@@ -235,17 +233,6 @@ def test_rows_say_labels_decision_verdict_and_tier_and_unknown_names_are_refused
     for asked, message in UNKNOWN:
         with pytest.raises(InputError, match=message):
             grid.find_pairs(**asked)
-
-
-@pytest.mark.slow
-def test_a_scale_and_a_planned_grid_are_searched_by_their_own_answers(tmp_path: Path) -> None:
-    (tmp_path / "scale").mkdir()
-    scale = rated(tmp_path / "scale").grid()
-    assert set(scale.find_pairs(answer="4.5").to_frame()["labels"].str.contains("4.5")) == {True}
-    planned = written(tmp_path, RATED, rater=2).grid("rate")
-    planned.pair()
-    assert planned.find_pairs(words="kind").to_frame().columns.tolist()[:3] == ["cell", "row", "column"]
-    assert {*planned.find_pairs(words="kind").to_frame()["column"]} == {"kind"}
 
 
 def test_answers_that_are_no_labels_are_not_searched(tmp_path: Path) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fcpair.errors import InputError
-from fcpair.params import Evaluate, Pair, Retrieve, Select
+from fcpair.params import Pair, Retrieve, Select
 from fcpair.recipe import load_recipe
 from fcpair.study import Study
+from steps.small import with_grid
 
 RECIPE = Path(__file__).parents[3] / "examples" / "printers.toml"
 
@@ -39,8 +38,7 @@ def test_the_run_over_printers_names_questions_and_answers_by_their_own_ids(tmp_
     recipe = load_recipe(RECIPE)
     assert recipe.setup is not None
     assert recipe.import_ is not None
-    study = Study.create(tmp_path / "printers.db", recipe.setup)
-    grid = study.grid()
+    study, grid = with_grid(Study.create(tmp_path / "printers.db", recipe.setup))
     study.import_corpus(recipe.import_)
     grid.select(Select(hs=12))
     run = grid.retrieve(Retrieve(runs=(RECIPE.parent / "printers.trec",), depth=1))
@@ -49,33 +47,3 @@ def test_the_run_over_printers_names_questions_and_answers_by_their_own_ids(tmp_
     told = grid.explain(1)
     assert (told.hs_metadata["hs_id"], told.cn_metadata["cn_id"]) == ("q01", "a01")
     assert told.brought_in_by[0]["rank"] == 1
-
-
-@pytest.mark.slow
-def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Path) -> None:
-    """Of the 57 lines 23 name an answer that nobody judged; a question's best three are among the others."""
-    recipe = load_recipe(RECIPE)
-    assert recipe.setup is not None
-    study = Study.create(tmp_path / "printers.db", recipe.setup)
-    grid = study.grid()
-    list(study.walk(recipe))
-    run = RECIPE.parent / "printers.trec"
-    options = Evaluate(systems=(f"run:{run}",), measures=("HitRatio",), cutoff=3, tiers=("bronze",), pool="all")
-    outcome = grid.evaluate(options)
-    bronze = grid.tier("bronze")
-    answers = set(bronze["cn.cn_id"])
-    helpful = set(bronze[bronze["label"] == "helps"][["hs.hs_id", "cn.cn_id"]].itertuples(index=False, name=None))
-    ranked: dict[str, list[str]] = {}
-    for question, _, answer, *_ in map(str.split, run.read_text("utf-8").splitlines()):
-        ranked.setdefault(question, []).extend({answer} & answers)
-    hits = [any((question, answer) in helpful for answer in named[:3]) for question, named in ranked.items()]
-    assert (len(hits), sum(hits)) == (12, 4)
-    assert outcome.scores[0].score == pytest.approx(4 / 12)
-    assert outcome.systems[0].notes == (
-        "ignored: 23 of 57 lines, which name a CN that is not in the pool",
-        "tied: 4 of 34 lines have the score of another line of the same HS; ties are broken by candidate order",
-    )
-    with pytest.raises(
-        InputError, match="its ids are the corpus's own; expected the study's numbers; omit `ids=study`"
-    ):
-        grid.evaluate(replace(options, systems=(f"run:{run}(ids=study)",)))

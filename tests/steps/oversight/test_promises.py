@@ -12,7 +12,7 @@ import pytest
 from conftest import one_quick
 from servers import execute
 
-from fcpair.errors import FcpairError, InputError
+from fcpair.errors import InputError
 from fcpair.files.tables.tabular import read_table
 from fcpair.params import Adjudicate, DiamondRule, Partition, Setup, Validate
 from fcpair.records import Role, Tier
@@ -31,6 +31,7 @@ from steps.small import (
     record,
     standing,
     who_had,
+    with_grid,
     write_csv,
 )
 
@@ -51,8 +52,7 @@ def tiers_of(study: Study, diamond: DiamondRule) -> dict[int, int]:
 
 @pytest.mark.server
 def test_every_answer_and_decision_is_still_there_after_all_that_can_happen(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     tables = ("judgement", "adjudication")
     before = {table: query(study, f"SELECT * FROM {table} ORDER BY id") for table in tables}
     labelled = labels_of(study)
@@ -89,8 +89,7 @@ def test_a_sheet_looks_the_same_whatever_others_answer(at: At, tmp_path: Path) -
 
 
 def test_an_adjudicator_sees_labels_and_notes_but_nothing_that_gives_a_name_away(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     labels = [(who, pair, label) for pair in range(2, 25) for who, label in zip(ANNOTATORS, NAMES, strict=True)]
     record(study, tmp_path, labels)
@@ -132,17 +131,8 @@ def test_a_validation_sheet_shows_no_names_and_a_blind_one_no_label(at: At, tmp_
 # -- 4: a validator of a pair neither annotated nor adjudicated it
 
 
-def test_when_every_validator_took_part_it_is_said_and_nothing_is_dealt(at: At) -> None:
-    study = at("decided")
-    for name in ANNOTATORS:
-        study.change_role(name, Role.VALIDATOR)
-    message = r"cannot be validated: every validator took part.*fcpair people add NAME"
-    assert_refused(study, lambda: study.grid().assign_validation(Validate()), FcpairError, message)
-
-
 def test_a_validator_cannot_label_a_pair_that_they_validate(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     study.add_people(["ana", "vera"], Role.ANNOTATOR)
     study.change_role("vera", Role.VALIDATOR)
     record(study, tmp_path, [("ana", pair, "2") for pair in (1, 2)])

@@ -25,13 +25,13 @@ from fcpair.params import (
     Simulate,
     Validate,
 )
-from fcpair.plans import GridPlan, SidePlan
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Role, RunRecord, Tier
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
-from steps.plans import RATE, RATED, WRITE, WRITTEN, with_round
-from steps.small import At, check, label_of, labels_of, open_work, record, set_candidates, standing, write_csv
+from steps.plans import ALL_ANSWER, RATE, RATED, WRITE, WRITTEN, study_of, with_round
+from steps.small import STAGES, At, check, labels_of, open_work, record, set_candidates, standing, with_grid, write_csv
 
 FAR = 50  # more steps than any walk has
 DISCARD = Adjudicate("majority", "discard")
@@ -69,21 +69,6 @@ def test_it_goes_from_the_first_stage_that_is_not_done_to_the_annotators(at: At,
 
 
 @pytest.mark.slow
-def test_it_stops_while_labels_are_open_and_goes_on_when_they_are_in(at: At, recipe: Recipe, tmp_path: Path) -> None:
-    study = at("dealt")
-    work = open_work(study)
-    assert walked(study, recipe) == []
-    record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work[:-1]])
-    assert walked(study, recipe) == []
-    record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work[-1:]])
-    assert walked(study, recipe) == ["adjudicate", "validate"]
-    assert walked(study, recipe) == []
-    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
-    assert walked(study, recipe) == ["agreement", "partition"]
-    assert walked(study, recipe) == []
-
-
-@pytest.mark.slow
 def test_simulated_people_walk_it_to_the_end_and_not_further(at: At, recipe: Recipe) -> None:
     study = at("retrieved")
     simulated = replace(recipe, simulate=Simulate(seed=1))
@@ -108,8 +93,7 @@ def test_it_goes_through_a_calibration_before_the_pairs_are_assigned(at: At, rec
 
 @pytest.mark.server
 def test_the_rules_of_the_recipe_become_the_study_s_own(at: At, recipe: Recipe, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     grid.adjudicate(DISCARD)  # so that nothing is left for people to do
     assert grid.effective_options(Partition) == Partition()
     assert walked(study, recipe) == ["agreement", "partition"]
@@ -130,8 +114,7 @@ def test_the_rules_of_the_recipe_become_the_study_s_own(at: At, recipe: Recipe, 
 
 def test_figures_are_noted_anew_that_no_longer_rest_on_all_answers_and_decisions(at: At, tmp_path: Path) -> None:
     """Cleo, who dissents from two others, is no longer sure: the decision by majority and its verdict stand."""
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     grid.adjudicate(DISCARD)
     assert walked(study, study.recipe()) == ["agreement", "partition"]
     assert walked(study, study.recipe()) == []
@@ -145,22 +128,6 @@ def test_figures_are_noted_anew_that_no_longer_rest_on_all_answers_and_decisions
     grid.decide(int(grid.tier("gold")["pair"].iloc[0]), None, by="ada")
     assert walked(study, study.recipe()) == ["partition"]
 
-
-def test_it_ends_when_no_pair_can_be_decided(at: At, recipe: Recipe, tmp_path: Path) -> None:
-    study = at("dealt")
-    record(study, tmp_path, [(who, pair, "not_sure") for who, pair in open_work(study)])
-    assert walked(study, replace(recipe, adjudicate=Adjudicate("manual"))) == ["adjudicate"]
-
-
-def test_a_decision_by_hand_before_does_not_stand_for_the_policy(at: At, recipe: Recipe) -> None:
-    study = at("labelled")
-    grid = study.grid()
-    grid.decide(grid.waiting_pairs()[0], 2, by="ada")
-    assert walked(study, recipe) == ["adjudicate", "validate"]
-    assert len(standing(study)) == 24
-
-
-# -- planned grids
 
 TITLE = Setup(title="Planned")
 PEOPLED = (with_round(WRITTEN, people=4), with_round(RATED, people=3))
@@ -218,14 +185,6 @@ def test_it_waits_for_people_and_goes_on_when_they_are_there(tmp_path: Path) -> 
     assert stages(study, recipe) == [("assign", "write")]
 
 
-def test_a_grid_that_rests_on_no_other_is_walked_meanwhile(tmp_path: Path) -> None:
-    other = replace(PEOPLED[0], name="other")
-    recipe = Recipe(setup=TITLE, grids=(*PEOPLED, other))
-    assert stages(begun(tmp_path, recipe), recipe) == [
-        *(("pair", "write"), ("assign", "write"), ("pair", "other"), ("assign", "other"))
-    ]
-
-
 def test_a_further_grid_is_added(tmp_path: Path) -> None:
     study = begun(tmp_path, Recipe(setup=TITLE, grids=PEOPLED[:1]))
     recipe = Recipe(setup=TITLE, grids=PEOPLED)
@@ -269,19 +228,6 @@ def test_what_differs_from_the_plans_is_told_and_nothing_is_done(tmp_path: Path)
         list(study.walk(Recipe(setup=TITLE, grids=(replace(RATED, rows=SidePlan(answers="other")),))))
     assert study.grid_overview()[0]["cells"] == 0
 
-
-def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
-    first, other = (write_csv(tmp_path / f"{name}.csv", [{"text": name}]) for name in ("first", "other"))
-    plan = replace(WRITTEN, rows=SidePlan(file=first, column="text"))
-    study = begun(tmp_path, Recipe(setup=TITLE, grids=(plan,)))
-    moved = first.rename(tmp_path / "moved.csv")
-    same = replace(plan, rows=SidePlan(file=moved, column="text"))
-    assert stages(study, Recipe(setup=TITLE, grids=(same,))) == [("pair", "write")]
-    with pytest.raises(RecipeError, match=r"grid write  rows .*other\.csv"):
-        list(study.walk(Recipe(setup=TITLE, grids=(replace(plan, rows=SidePlan(file=other, column="text")),))))
-
-
-# -- what `status` says is next is what a recipe runs next, or waits for
 
 FIGURES = {"agreement", "partition"}  # noted when all is answered; `status` names such commands together
 WORDS = {"words"}  # saved as soon as a recipe has others than the study; `status` says nothing of them
@@ -430,3 +376,115 @@ def test_pairs_that_a_recipe_leaves_without_a_verdict_on_purpose_are_not_missed(
     assert stages.count("validate") == 1
     assert study.status()["pairs"]["no_verdict"] > 0
     assert study.grid().desk.second_look_notes == []
+
+
+REVIEW = RoundPlan("review", "fit: one_of(no,yes+)", role="rater", answers=2)
+REVIEWED = GridPlan(
+    "review",
+    SidePlan(names=tuple(f"Template {at}" for at in range(12))),
+    SidePlan(names=("Is it fit?",)),
+    (REVIEW,),
+    adjudicate=Adjudicate("manual"),
+    validate=Validate(),
+)
+
+
+def at_hand(study: Study) -> list[str]:
+    """What can be done now, each up to its number or command."""
+    state = study.status()
+    return [step.split(":")[0] for step in (state["next"], *state["also"])]
+
+
+def test_the_steps_of_a_study_come_one_after_the_other_or_side_by_side(at: At, tmp_path: Path) -> None:
+    for stage in STAGES[: STAGES.index("dealt") + 1]:
+        assert at(stage).status()["also"] == []  # where nothing is dealt, one thing can be done
+    study = at("dealt")
+    record(
+        study, tmp_path, [(who, pair, "2" if who == "ana" else "0") for who, pair in open_work(study) if who != "cleo"]
+    )
+    n = len(study.grid().waiting_pairs())
+    assert n
+    state = study.status()
+    assert state["next"].startswith("open labels: 14;")
+    assert state["also"] == [f"pairs that wait for a decision: {n}; run `fcpair adjudicate`, or `fcpair serve`"]
+    state = at("labelled").status()
+    person, policy = (state["pairs"][name] for name in ("wait_for_person", "wait_for_policy"))
+    assert person
+    assert policy
+    assert state["next"].startswith(f"pairs that wait for a decision: {person}; run `fcpair adjudicate`")
+    assert state["also"] == [f"pairs that a policy can decide: {policy}; run `fcpair adjudicate`"]
+    assert at_hand(at("decided")) == ["pairs that wait for a decision", "run `fcpair validate assign`"]
+    study = at("checking")
+    state = study.status()
+    n_waiting, n_open = len(study.grid().waiting_pairs()), state["rounds"]["validate"]["open"]
+    assert state["next"].startswith(f"pairs that wait for a decision: {n_waiting}; run `fcpair adjudicate`")
+    (verdicts,) = state["also"]
+    assert verdicts.startswith(f"open verdicts: {n_open}; `fcpair serve`")
+    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
+    for pair in study.grid().waiting_pairs():
+        study.grid().decide(pair, None, by="ada")
+    state = study.status()
+    assert (state["next"].split("`")[1], state["also"]) == ("fcpair partition", [])
+
+
+def test_a_second_look_does_not_hide_open_verdicts(at: At, tmp_path: Path) -> None:
+    study = at("checking")
+    for pair in study.grid().waiting_pairs():
+        study.grid().decide(pair, 2, by="ada")
+    assert at_hand(study) == ["decided pairs that no validator has", "open verdicts"]
+    labels = study.grid().labels()
+    pair = int(labels["pair"].iloc[0])
+    study.grid().decide(pair, 2, by="ada")
+    changed = [(who, pair, "1") for who in labels["annotator"][labels["pair"] == pair]]
+    record(study, tmp_path, changed, supersede=True)
+    assert at_hand(study)[0] == "pairs decided before their labels changed"
+    assert at_hand(study)[-1] == "open verdicts"
+
+
+def test_a_planned_grid_says_both_too_and_a_second_look(tmp_path: Path) -> None:
+    study = study_of(tmp_path, REVIEWED, rater=4)
+    grid = study.grid("review")
+    grid.pair()
+    grid.assign_round()
+    grid.simulate(replace(ALL_ANSWER, accuracy=0.6))
+    grid.adjudicate(Adjudicate("manual"))
+    waiting = "cells of grid `review` that wait for a decision"
+    assert at_hand(study) == [waiting, "run `fcpair validate assign --grid review`"]
+    study.add_people(["vera"], Role.VALIDATOR)
+    grid.assign_validation(Validate())
+    assert at_hand(study) == [waiting, "open verdicts in grid `review`"]
+    first, *others = grid.waiting_pairs()
+    for cell in (first, *others):
+        grid.decide(cell, 1, by="ada")
+    yes = next(row for row in grid.answers().to_dict("records") if row["cell"] == first and row["fit"] == "yes")
+    changed = write_csv(tmp_path / "changed.csv", [{"cell": first, "by": yes["by"], "fit": "no"}])
+    grid.import_answers(changed, supersede=True)
+    assert at_hand(study)[0] == "cells of grid `review` decided before their answers changed"
+
+
+def test_of_two_rounds_both_are_said_unless_one_rests_on_the_other(tmp_path: Path) -> None:
+    again = replace(REVIEW, name="again", role="writer", counts=False)
+    later = RoundPlan("later", "fit: one_of(no,yes+)", role="writer", after="review", counts=False)
+    for other, names in ((again, ("review", "again")), (later, ("review",))):
+        (tmp_path / other.name).mkdir()
+        plan = replace(REVIEWED, rounds=(REVIEW, other), adjudicate=None, validate=None)
+        study = study_of(tmp_path / other.name, plan, rater=2, writer=2)
+        study.grid("review").pair()
+        assert at_hand(study) == [f"run `fcpair assign --grid review --round {name}`" for name in names]
+        for name in names:
+            study.grid("review").assign_round(name)
+        assert at_hand(study) == [f"open answers in round `{name}` of grid `review`" for name in names]
+
+
+def test_a_decision_by_hand_before_does_not_stand_for_the_policy(at: At, recipe: Recipe) -> None:
+    study = at("labelled")
+    grid = study.grid()
+    grid.decide(grid.waiting_pairs()[0], 2, by="ada")
+    assert walked(study, recipe) == ["adjudicate", "validate"]
+    assert len(standing(study)) == 24
+
+
+def test_it_ends_when_no_pair_can_be_decided(at: At, recipe: Recipe, tmp_path: Path) -> None:
+    study = at("dealt")
+    record(study, tmp_path, [(who, pair, "not_sure") for who, pair in open_work(study)])
+    assert walked(study, replace(recipe, adjudicate=Adjudicate("manual"))) == ["adjudicate"]

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from servers import execute
 
 from fcpair.errors import BusyError, StudyError
 from fcpair.params import Adjudicate
@@ -262,11 +261,3 @@ def test_looking_writes_nothing_into_the_file_of_one(both: Both, two: Two, monke
         assert two[0].show() == two[1].show()
     assert (two[0].n_made, two[1].n_made) == (1, 1)
     assert dump(both[0]) == before
-
-
-@pytest.mark.server
-def test_a_copy_has_what_was_shown(both: Both, two: Two, tmp_path: Path) -> None:
-    two[0].show()
-    Study.copy(Path(both[0].place), tmp_path / "copy.db", lambda *_: None)
-    assert execute(tmp_path / "copy.db", "SELECT n FROM shown") == [(1,)]
-    assert Study.doctor(tmp_path / "copy.db").is_sound

@@ -31,7 +31,7 @@ from fcpair.steps.people.people import save_terms
 from fcpair.steps.release import partition
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
-from steps.small import VALIDATORS, At, assert_refused, check, dump, label_of, open_work, record
+from steps.small import VALIDATORS, At, assert_refused, check, dump, label_of, open_work, record, with_grid
 
 DISCARD = Adjudicate("majority", "discard")
 
@@ -118,12 +118,6 @@ def test_only_what_comes_of_a_stage_may_not_differ(at: At, recipe: Recipe) -> No
     assert rows(lines) == [["retrieve", "backend", "onnx", "torch"]]
 
 
-def test_what_was_set_by_hand_counts_alike(at: At, recipe: Recipe) -> None:
-    study = at("imported")
-    study.grid().select(Select(hs=2, seed=1))
-    assert rows(refused(study, replace(recipe, select=Select(hs=3, seed=1)))) == [["select", "hs", "3", "2"]]
-
-
 def test_a_corpus_is_known_by_its_content_or_its_name(at: At, recipe: Recipe, tmp_path: Path) -> None:
     study, path = at("dealt"), tmp_path / "corpus.csv"
     named = replace(recipe, assign=Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1))
@@ -167,15 +161,6 @@ def test_a_policy_of_the_recipe_is_not_passed_over_in_silence(at: At, recipe: Re
     assert next(study.walk(replace(other, validate=Validate(validators=2)))).stage == "validate"
 
 
-def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
-    study = at("checked")
-    grid = study.grid()
-    grid.adjudicate(DISCARD)
-    partition.note_partition(grid, Partition("majority"))
-    assert [run.stage for run in study.walk(Recipe())] == ["agreement"]
-    assert grid.effective_options(Partition) == Partition("majority")
-
-
 LOOSER: list[tuple[dict[str, Any], list[str]]] = [
     ({"opt_out": "hs_topic", "total_limit": 90}, ["annotate", "daily_limit", "no limit", "40"]),
     ({"opt_out": "hs_topic", "total_limit": 90, "daily_limit": 41}, ["annotate", "daily_limit", "41", "40"]),
@@ -186,8 +171,7 @@ LOOSER: list[tuple[dict[str, Any], list[str]]] = [
 
 
 def test_no_recipe_loosens_a_limit_in_silence_but_may_tighten_it_and_change_its_texts(at: At) -> None:
-    study = at("dealt")
-    grid = study.grid()
+    study, grid = with_grid(at("dealt"))
     for given, row in LOOSER:
         save_terms(grid, Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
         lines = refused(study, Recipe(annotate=Annotate(**given)))
@@ -200,9 +184,6 @@ def test_no_recipe_loosens_a_limit_in_silence_but_may_tighten_it_and_change_its_
     tighter = Annotate(daily_limit=30, total_limit=90, opt_out="hs_topic", contact="Ada")
     assert [run.stage for run in study.walk(Recipe(annotate=tighter))] == ["annotate"]
     assert study.grid().effective_options(Annotate) == tighter
-
-
-# -- simulated people among people
 
 
 def test_where_a_person_has_answered_nobody_is_simulated(at: At, recipe: Recipe, tmp_path: Path) -> None:
@@ -231,8 +212,7 @@ def test_a_person_who_answers_meanwhile_ends_the_simulation(at: At, recipe: Reci
 
 
 def test_an_overlap_that_was_planned_is_not_lost_by_a_recipe_without_one(at: At, recipe: Recipe) -> None:
-    study = at("paired")
-    grid = study.grid()
+    study, grid = with_grid(at("paired"))
     grid.save.overlap(grid.plan(annotators=3, width=1.6))
     silent = replace(recipe, assign=Assign(annotators=3, seed=1))
     lines = refused(study, silent)
@@ -241,9 +221,6 @@ def test_an_overlap_that_was_planned_is_not_lost_by_a_recipe_without_one(at: At,
     assert "`fcpair plan --save` has written the overlap; give it under `[assign]`, or another that you want." in lines
     next(study.walk(replace(recipe, assign=Assign(annotators=3, overlap={2: 0.5}, seed=1))))
     assert grid.recipe_options(Assign).overlap == {2: 0.5}
-
-
-# -- the recipe that a study keeps
 
 
 @pytest.fixture
@@ -282,8 +259,7 @@ def printed(study: Study, folder: Path) -> Recipe:
 
 @pytest.mark.server
 def test_what_it_says_of_stages_to_come_holds_from_the_first_walk_on(at: At, full: Recipe) -> None:
-    study = walked(at("dealt"), full)
-    grid = study.grid()
+    study, grid = with_grid(walked(at("dealt"), full))
     assert grid.effective_options(Partition) == Partition("majority")
     assert grid.effective_options(Agree) == Agree(level=0.9)
     assert grid.effective_options(Annotate) == Annotate(daily_limit=40)
@@ -306,14 +282,6 @@ def test_what_it_says_of_stages_to_come_holds_from_the_first_walk_on(at: At, ful
     grid = walked(at("dealt"), replace(full, retrieve=Retrieve(k=3))).grid()
     listed = Retrieve(cn_list=Path("cn.csv"))  # beside which `k` is idle
     assert grid.recipe_options(Retrieve, cn_list="cn.csv") == listed
-
-
-def test_a_limit_of_a_recipe_holds_before_the_walk_gets_there(at: At, full: Recipe) -> None:
-    study = at("paired")
-    next(study.walk(replace(full, simulate=None, assign=replace(full.assign or Assign(), annotators=3))))
-    assert not study.grid().desk.has_saved_options(Annotate)
-    with pytest.raises(RecipeError, match="daily_limit"):
-        list(study.walk(replace(full, annotate=Annotate())))
 
 
 def test_another_recipe_is_a_new_version_but_what_its_walk_does_is_none(at: At, full: Recipe, tmp_path: Path) -> None:
@@ -360,8 +328,7 @@ def test_other_people_than_the_recipe_names_are_a_departure(at: At, full: Recipe
 
 
 def test_of_a_study_without_a_recipe_its_settings_are_printed(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid = study.grid()
+    study, grid = with_grid(at("checking"))
     assert grid.effective_options(Validate).seed == 1
     assert grid.recipe_options(Validate) == Validate()
     assert grid.recipe_options(Assign, seed=3) == Assign(seed=3)
@@ -389,3 +356,12 @@ def test_a_planned_grid_keeps_what_its_plan_says_of_later_stages(at: At, tmp_pat
     assert grid.effective_options(Partition) == Partition("majority")
     assert grid.recipe_options(Validate) == Validate(validators=1, seed=5)
     assert printed(study, tmp_path).grids == (plan,)
+
+
+def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
+    study = at("checked")
+    grid = study.grid()
+    grid.adjudicate(DISCARD)
+    partition.note_partition(grid, Partition("majority"))
+    assert [run.stage for run in study.walk(Recipe())] == ["agreement"]
+    assert grid.effective_options(Partition) == Partition("majority")

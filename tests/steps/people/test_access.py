@@ -24,9 +24,8 @@ from fcpair.steps.people.access import MAX_FAILURES, MAX_FAILURES_IN_ALL, WINDOW
 from fcpair.store import people as stored
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
-from steps.small import assert_refused, dump, open_work
+from steps.small import At, assert_refused, dump
 
-At = Callable[[str], Study]
 TOPIC = "hs_topic"
 
 
@@ -91,47 +90,6 @@ def test_who_consents_again_keeps_what_they_said_and_when(at: At) -> None:
     assert visitor is not None
     assert visitor.consented
     assert visitor.blurred
-
-
-@pytest.mark.server
-def test_the_topics_are_those_of_the_grid_and_one_can_opt_in_again(at: At) -> None:
-    study = at("dealt")
-    ana = admit(study, "ana").id
-    topics = study.access.topics(ana, TOPIC)
-    assert {topic.value for topic in topics} == {"People who l"}
-    assert sum(topic.open for topic in topics) == sum(who == "ana" for who, _ in open_work(study))
-    assert not any(topic.opted_out for topic in topics)
-    assert_refused(study, lambda: study.access.opt_out(ana, TOPIC, ["weather"]), InputError, "weather")
-    study.access.opt_out(ana, TOPIC, ["People who l"])
-    assert [topic.value for topic in study.access.topics(ana, TOPIC) if topic.opted_out] == ["People who l"]
-    study.access.opt_out(ana, TOPIC, [])
-    assert not any(topic.opted_out for topic in study.access.topics(ana, TOPIC))
-
-
-@pytest.mark.server
-def test_what_was_left_out_by_mistake_comes_back_and_what_was_answered_stays(at: At) -> None:
-    study = at("dealt")
-    before = open_work(study)
-    topics = (TOPIC, ["People who l"])
-    ids = {person.name: admit(study, person.name).id for person in study.people}
-    for person in ids.values():  # nobody is left to take over
-        study.access.opt_out(person, *topics)
-    assert open_work(study) == []
-    for person in ids.values():
-        study.access.opt_out(person, TOPIC, [])
-    assert sorted(pair for _, pair in open_work(study)) == sorted(pair for _, pair in before)
-    desk, ana = at_desk(study, "ana")
-    while desk.tasks(ana):
-        give(desk, ana, "appropriate")
-    assert study.access.opt_out(ana.id, *topics).counts["withdrawn"] == 0
-
-
-def test_limits_are_at_least_one_and_a_question_is_asked_once() -> None:
-    for name in ("pause_pairs", "pause_minutes", "daily_limit", "total_limit"):
-        with pytest.raises(InputError, match=name):
-            Annotate(**{name: 0})  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="question `Age`"):
-        Annotate(demographics=("Age: 18-29 | 30 or more", "Age"))
 
 
 @pytest.mark.server
@@ -263,13 +221,6 @@ def test_so_many_are_counted_and_then_the_place_has_to_wait_and_nothing_more_is_
     assert not is_refused(attempts)
 
 
-def test_the_window_slides(attempts: LoginThrottle, clock: Clock) -> None:
-    for clock.after_s in range(MAX_FAILURES):
-        attempts.count_failure(HERE)
-    clock.after_s = WINDOW_S
-    assert [is_refused(attempts) for _ in range(2)] == [False, True]
-
-
 def test_strangers_with_many_addresses_fill_no_disk(
     attempts: LoginThrottle, study: Study, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -382,3 +333,11 @@ def test_a_study_with_attempts_is_sound_and_its_copy_counts_on(
     with closing(Study(tmp_path / "copy.db")) as copy:
         assert n_kept(copy) == MAX_FAILURES
         assert is_refused(LoginThrottle(copy._store, clock))
+
+
+def test_limits_are_at_least_one_and_a_question_is_asked_once() -> None:
+    for name in ("pause_pairs", "pause_minutes", "daily_limit", "total_limit"):
+        with pytest.raises(InputError, match=name):
+            Annotate(**{name: 0})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="question `Age`"):
+        Annotate(demographics=("Age: 18-29 | 30 or more", "Age"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,12 +23,10 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database import statements as stored_statements
 from fcpair.store.database.backends.protocol import driver
 from fcpair.study import Study
-from steps.calibrated import batch, calibrated
 from steps.online import admit, at_desk, give
 from steps.people.known import controls, known_table, qualification, right_answer
-from steps.small import ANNOTATORS, assert_refused, write_csv
+from steps.small import ANNOTATORS, At, assert_refused, with_grid, write_csv
 
-At = Callable[[str], Study]
 DEAL = Assign(overlap={2: 0.25, 3: 0.25}, seed=1)
 
 
@@ -227,8 +225,7 @@ def test_tiers_and_agreement_are_the_same_with_and_without_known_pairs(
 ) -> None:
     outcomes = []
     for uses in ((), known):
-        study = dealt(at("paired"), tmp_path, *uses)
-        grid = study.grid()
+        study, grid = with_grid(dealt(at("paired"), tmp_path, *uses))
         grid.simulate(Simulate(seed=3, skips=skips))
         grid.adjudicate(Adjudicate("majority"))
         status = study.status()
@@ -237,16 +234,6 @@ def test_tiers_and_agreement_are_the_same_with_and_without_known_pairs(
         outcomes.append((grid.labels().drop(columns="time").to_csv(), repr(grid.agreement()), tiers, counts))
         study.close()
     assert outcomes[0] == outcomes[1]
-
-
-@pytest.mark.server
-def test_simulated_people_answer_known_pairs_as_well_as_they_see_what_is_true(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path, *Known)
-    study.grid().simulate(Simulate(seed=3, accuracy=1.0, not_sure=0.0, skips=0.0))
-    rows = study.grid().desk.known_scores()
-    assert {(one["name"], one["use"]) for one in rows} == {(name, str(use)) for name in ANNOTATORS for use in Known}
-    assert all(one["right"] == one["answered"] == one["assigned"] for one in rows)
-    assert {one["standing"] for one in rows} == {"passed", ""}
 
 
 def test_whoever_joins_late_qualifies_too(at: At, tmp_path: Path) -> None:
@@ -304,14 +291,3 @@ def test_tables_that_cannot_be_are_refused_and_leave_the_study_as_it_was(at: At,
     save.controls(Controls(table))
     with pytest.raises(InputError, match=r"this pair is among those of \[controls\]"):
         save.qualification(Qualification(table))
-
-
-def test_known_pairs_are_set_after_a_calibration_and_nobody_is_given_one_of_its_batch(at: At, tmp_path: Path) -> None:
-    """Of the 24 pairs, four are in the batch, and half of all are known for each use."""
-    study = at("paired")
-    calibrated(study)
-    dealt(study, tmp_path, *Known, pairs=2)
-    for use in Known:
-        for cells in cells_by_person(study, use).values():
-            assert cells
-            assert not set(cells) & set(batch(study))

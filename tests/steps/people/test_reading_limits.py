@@ -14,9 +14,7 @@ from fcpair.records import Role
 from fcpair.steps.people.people import ReadingAllowance
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
-from steps.small import NAMES, assert_refused
-
-At = Callable[[str], Study]
+from steps.small import NAMES, At, assert_refused
 
 
 def docket_of(
@@ -158,12 +156,3 @@ def test_a_limit_that_rests_on_a_time_that_lies_ahead_by_more_than_a_minute_says
     (note,) = (note for note in study.status()["notes"] if "clock" in note)
     ahead = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%d")
     assert note.startswith(f"somebody's newest answer is dated in the future ({ahead} ")
-
-
-def test_a_limit_of_decisions_that_lie_ahead_says_so(at: At, clock_of: Callable[[timedelta], None]) -> None:
-    study = at("labelled")
-    docket, judy = docket_of(study, "judy", daily_limit=1)
-    clock_of(timedelta(hours=30))
-    decide(docket, judy, first(docket, judy))
-    assert "The recorded time of 1 of them is in the future" in str(docket.reading_allowance(judy).limit)
-    assert any("clock" in note for note in study.status()["notes"])

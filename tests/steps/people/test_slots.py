@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -19,9 +18,8 @@ from fcpair.records import Person, Role, Visitor
 from fcpair.study import Study
 from fcpair.work_records import DecisionRequest, Submission
 from steps.online import admit, choices
-from steps.small import ANNOTATORS, CHECKING, LABELLING, NAMES, VALIDATORS, labels_of, open_work, record
+from steps.small import ANNOTATORS, CHECKING, LABELLING, NAMES, VALIDATORS, At, record
 
-At = Callable[[str], Study]
 STEPS = 150
 TOPIC = "hs_topic"
 ACTS = {
@@ -182,14 +180,3 @@ def test_every_pair_keeps_as_many_labels_as_were_planned(at: At, tmp_path: Path,
         for what, query in CONTRADICTIONS.items():
             assert execute(walk.study.place, query) == [], what
     assert min(walk.done[act] for act in ("answer", "skip", "go_back", "opt_out", "late_sheet")) > 0
-
-
-@pytest.mark.server
-def test_who_skipped_and_who_took_the_pair_over_may_answer_it_in_one_file(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    study.add_people(["ana", "ben"], Role.ANNOTATOR)
-    record(study, tmp_path, [("ana", 1, "skip")])
-    assert open_work(study) == [("ben", 1)]
-    record(study, tmp_path, [("ana", 1, "2"), ("ben", 1, "0")], supersede=True)
-    assert labels_of(study) == {(1, "ana"): "appropriate", (1, "ben"): "not_appropriate"}
-    assert open_work(study) == []

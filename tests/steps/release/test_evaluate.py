@@ -20,7 +20,7 @@ from fcpair.steps.oversight.study_recipe import save_recipe
 from fcpair.steps.release.evaluate import score_each_hs
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from steps.small import CNS, At, assert_refused, check, dump, open_work, write_csv
+from steps.small import CNS, At, assert_refused, dump, with_grid, write_csv
 
 TWO, THREE = ("tfidf", "random"), ("tfidf", "random", "bm25")
 
@@ -47,8 +47,7 @@ def test_a_tier_frame_without_the_study_gives_the_same_figures(at: At, tmp_path:
 
 
 def test_a_pool_is_all_candidates_those_judged_those_positive_or_a_file_in_any_order(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     bronze = grid.tiers().table().pairs.query("tier >= 1")
     n_positive = bronze[bronze["final"] == 2]["cn_id"].nunique()
     sizes = {pool: grid.evaluate(options(pool=pool)).tiers[0].pool for pool in ("all", "judged", "positive")}
@@ -81,8 +80,7 @@ def test_an_evaluation_needs_labels_and_tiers_with_pairs(at: At) -> None:
     study = at("dealt")
     evaluate = partial(study.grid().evaluate, options())
     assert_refused(study, evaluate, StageError, "`evaluate` needs labels first")
-    study = at("decided")  # nobody has given a verdict yet, so all tiers are empty
-    grid = study.grid()
+    study, grid = with_grid(at("decided"))  # nobody has given a verdict yet, so all tiers are empty
     assert_refused(study, partial(grid.evaluate, options(pool="all")), InputError, "diamond is empty")
     assert_refused(study, partial(grid.evaluate, options()), InputError, "the pool `judged` .* is empty")
 
@@ -105,8 +103,7 @@ WRONG_OPTIONS: tuple[tuple[dict[str, Any], str], ...] = (
 
 
 def test_options_that_cannot_be_used_are_refused(at: At) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     assert_refused(study, partial(grid.evaluate, Evaluate()), InputError, "name at least one, as in `fcpair evaluate")
     for given, message in WRONG_OPTIONS:
         with pytest.raises(InputError, match=message):
@@ -119,8 +116,7 @@ def test_options_that_cannot_be_used_are_refused(at: At) -> None:
 
 
 def test_what_was_found_is_noted_and_can_be_read_back_and_is_not_the_study_s_own(at: At) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     outcome = grid.evaluate(options(pool="all"))
     with study._store.read() as tx:
         run, data = next(runs.outcomes(tx))
@@ -143,34 +139,8 @@ def test_a_system_that_fails_leaves_the_study_and_the_folders_as_they_were(at: A
     assert [list((tmp_path / name).iterdir()) for name in ("runs", "figures")] == [[], []]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["figures/NDCG@3.svg", "runs/tfidf.trec"])
-def test_a_file_that_cannot_be_written_leaves_the_study_and_the_folders_as_they_were(
-    at: At, tmp_path: Path, name: str
-) -> None:
-    (tmp_path / name).mkdir(parents=True)
-    study = at("checked")
-    runs, figures = tmp_path / "runs", tmp_path / "figures"
-    call = partial(study.grid().evaluate, options(pool="all"), runs=runs, figures=figures)
-    assert_refused(study, call, InputError, "is a folder; name a file")
-    left = [str(path.relative_to(tmp_path)) for part in ("runs", "figures") for path in (tmp_path / part).iterdir()]
-    assert left == [name]
-
-
-def test_a_run_over_all_tiers_can_be_evaluated_on_one_that_has_fewer_hs(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    grid = study.grid()
-    of_the_first_hs = range(1, 7)
-    todo = open_work(study, checks=True)
-    check(study, tmp_path, [(who, pair, "disagree" if pair in of_the_first_hs else "agree") for who, pair in todo])
-    grid.evaluate(options(systems=("bm25",), pool="all", tiers=("bronze", "silver")), runs=tmp_path)
-    outcome = grid.evaluate(options(systems=(f"run:{tmp_path / 'bm25.trec'}",), pool="all", tiers=("silver",)))
-    assert outcome.tiers[0].hs == 3
-
-
 def test_runs_have_files_of_their_own_and_score_as_their_systems_do(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     functions = {"shortest": lambda _, pool: sorted(pool, key=len)}
     like_names = ("bm25(k1=1.5)", "bm25(k1=2.0)", "tfidf(fit=pool+hs)")
     ours = grid.evaluate(options(systems=like_names, pool="all"), functions=functions, runs=tmp_path / "runs")
@@ -183,16 +153,12 @@ def test_runs_have_files_of_their_own_and_score_as_their_systems_do(at: At, tmp_
 
 
 def test_the_walk_evaluates_last_and_once(at: At) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     grid.adjudicate(Adjudicate("majority", "discard"))  # so that no pair waits for a person
     recipe = Recipe(partition=Partition("majority"), evaluate=options(pool="all"))
     assert [run.stage for run in study.walk(recipe)][-1] == "evaluate"
     assert list(study.walk(recipe)) == []
     assert grid.effective_options(Evaluate) == recipe.evaluate
-
-
-# -- in a recipe
 
 
 def test_a_recipe_names_files_beside_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,34 +180,13 @@ def test_a_recipe_names_files_beside_itself(tmp_path: Path, monkeypatch: pytest.
     assert read.pool == str(tmp_path / "p.csv")
 
 
-def test_a_recipe_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
-    for line, message in (
-        ('systems = "tfidf"', "systems is 'tfidf'; expected a list"),
-        ('systems = ["tfidff"]', "did you mean `tfidf`"),
-        ("cutoff = 3", r"\[evaluate\]: `systems` is missing; name at least one"),
-        (
-            'systems = ["tfidf"]\npool = "$NO_SUCH_VARIABLE/p.csv"',
-            r"^[^\[]*\[evaluate\] pool is .* is not set; write \$\$ for a \$$",
-        ),
-        ('system = ["tfidf"]', "unknown key `system`; did you mean `systems`"),
-        ('systems = ["tfidf(fit=$NO_SUCH_VARIABLE/t.csv)"]', "environment variable is not set"),
-    ):
-        (tmp_path / "r.toml").write_text(f"[evaluate]\n{line}\n", "utf-8")
-        with pytest.raises(InputError, match=message):
-            load_recipe(tmp_path / "r.toml")
-
-
-# -- how many HS tell systems apart
-
-
 def scores_of(study: Study, systems: tuple[str, ...]) -> npt.NDArray[np.float64]:
     """NDCG@10 of each HS by each system on the largest tier, which is all that Diamond has here."""
     return score_each_hs(study.grid(), Evaluate(systems=systems, cutoff=10), "NDCG")[1]
 
 
 def test_the_standard_deviation_is_that_of_the_differences_that_an_evaluation_prints(at: At) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     scores = scores_of(study, TWO)
     printed = grid.evaluate(systems=TWO, tiers=["diamond"], measures=["NDCG@10"], resamples=100).scores
     means = {score.system: score.score for score in printed if not score.expected}
@@ -277,3 +222,17 @@ def test_systems_of_the_recipe_are_taken_and_an_assumed_deviation_needs_no_label
     assert (known.hs, known.power) == (4, 0.0)  # of 4 HS no p-value is below 0.05
     plan = at("empty").grid().plan_power(Power(sd=0.2))
     assert (plan.needed.hs, plan.known) == (128, None)
+
+
+def test_a_recipe_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    for line, message in (
+        ("cutoff = 3", r"\[evaluate\]: `systems` is missing; name at least one"),
+        (
+            'systems = ["tfidf"]\npool = "$NO_SUCH_VARIABLE/p.csv"',
+            r"\[evaluate\] pool is .* is not set; write \$\$ for",
+        ),
+        ('systems = ["tfidf(fit=$NO_SUCH_VARIABLE/t.csv)"]', "environment variable is not set"),
+    ):
+        (tmp_path / "r.toml").write_text(f"[evaluate]\n{line}\n", "utf-8")
+        with pytest.raises(InputError, match=message):
+            load_recipe(tmp_path / "r.toml")

@@ -20,12 +20,24 @@ from fcpair.errors import FcpairError, InputError, StageError
 from fcpair.files.release.exports import EXPORTS
 from fcpair.files.release.tier import COLUMNS
 from fcpair.files.tables.tabular import read_table
-from fcpair.params import Adjudicate, Export, Import, Pair, Partition, Select, Validate
+from fcpair.params import Adjudicate, Export, Import, Pair, Select, Validate
 from fcpair.records import Role, RunRecord, Tier
 from fcpair.store.corpus import texts
 from fcpair.study import Study
 from steps.answers.test_import_fc_conan import ROWS
-from steps.small import CNS, HS, SELECTED, SHARED, At, assert_refused, check, dump, record, set_candidates, write_csv
+from steps.small import (
+    CNS,
+    HS,
+    SELECTED,
+    SHARED,
+    At,
+    assert_refused,
+    check,
+    record,
+    set_candidates,
+    with_grid,
+    write_csv,
+)
 
 Write = Callable[[Study, Path], RunRecord]
 HALF = Export(test_share=0.5)
@@ -117,23 +129,8 @@ def test_a_folder_that_holds_something_stays_as_it_is_and_a_failure_half_way_lea
     assert {left.name for left in tmp_path.iterdir()} <= {"study.db"}
 
 
-def test_qrels_have_a_line_for_each_pair_of_the_tier_in_its_order(at: At, tmp_path: Path) -> None:
-    grid = at("checked").grid()
-    for tier in Tier:
-        run = grid.export.qrels(tmp_path / "t.qrels", tier)
-        rows = grid.tier(tier)
-        rank = rows["tier"].map({of.label: int(of) for of in Tier}).where(rows["label"] == "appropriate", 0)
-        expected = [f"{hs} 0 {cn} {n}" for hs, cn, n in zip(rows["hs_id"], rows["cn_id"], rank, strict=True)]
-        assert (tmp_path / "t.qrels").read_text("utf-8").split("\n") == [*expected, ""]
-        assert run.counts["pairs"] == len(expected) == sum(run.counts["grades"].values())
-    for rule in ("unanimous", "majority"):
-        grid.tiers(Partition(rule)).export.qrels(tmp_path / rule, Tier.DIAMOND)
-    assert len(content(tmp_path / "majority")["."]) > len(content(tmp_path / "unanimous")["."])
-
-
 def test_the_files_of_beir_speak_of_the_same_ids_and_have_the_pool_that_is_given(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    grid = study.grid()
+    study, grid = with_grid(at("checked"))
     grid.export.beir(tmp_path / "beir", Tier.SILVER, Export(pool="all"))
     corpus, queries = (lines(tmp_path / "beir" / f"{name}.jsonl") for name in ("corpus", "queries"))
     assert {row["text"] for row in corpus} == set(CNS[12:])
@@ -186,21 +183,6 @@ def test_the_hugging_face_library_reads_both_sides_of_a_training_set(at: At, tmp
         assert {side: rows.num_rows for side, rows in read.items()} == {side: run.counts[side] for side in read}
         assert tuple(read["train"].column_names) == columns
         assert not set(read["train"][columns[0]]) & set(read["test"][columns[0]])
-
-
-def test_every_triplet_was_judged_so_in_its_tier_and_texts_are_in_utf_8_with_line_feeds(at: At, tmp_path: Path) -> None:
-    grid = at("checked").grid()
-    grid.export.training("triplets", tmp_path / "t", Tier.SILVER, HALF)
-    table = grid.tier(Tier.SILVER)
-    labels = dict(zip(zip(table["hs"], table["cn"], strict=True), table["label"], strict=True))
-    rows = lines(tmp_path / "t" / "train.jsonl") + lines(tmp_path / "t" / "test.jsonl")
-    assert {labels[row["anchor"], row["positive"]] for row in rows} == {"appropriate"}
-    assert {labels[row["anchor"], row["negative"]] for row in rows} == {"not_appropriate"}
-    grid.export.training("pairs", tmp_path / "p", Tier.BRONZE, HALF)
-    raw = (tmp_path / "p" / "train.jsonl").read_bytes()
-    assert "نه؟".encode() in raw
-    assert b"\r" not in raw
-    assert raw.endswith(b"}\n")
 
 
 def test_the_corpus_is_written_less_the_hs_of_the_tier_and_the_cns_of_the_pool(at: At, tmp_path: Path) -> None:
@@ -260,11 +242,10 @@ def test_a_written_corpus_is_the_corpus_of_another_study(
 
 
 def test_a_study_without_a_corpus_is_told_how_to_make_one_that_has_it(at: At, tmp_path: Path) -> None:
-    study = at("empty")
-    grid = study.grid()
+    study, grid = with_grid(at("empty"))
     grid.import_published(write_csv(tmp_path / "p.csv", ROWS))
-    before = dump(study)
-    with pytest.raises(StageError, match=r"has no corpus(.|\n)*fcpair import CONAN.csv") as caught:
-        grid.export.corpus(tmp_path / "train.csv", Tier.BRONZE)
-    assert "labels import bronze_partition_df.csv --reader fc-conan" in str(caught.value)
-    assert dump(study) == before
+    export = partial(grid.export.corpus, tmp_path / "train.csv", Tier.BRONZE)
+    message = (
+        r"has no corpus(.|\n)*fcpair import CONAN.csv(.|\n)*labels import bronze_partition_df.csv --reader fc-conan"
+    )
+    assert_refused(study, export, StageError, message)

@@ -32,11 +32,11 @@ from steps.small import (
     record,
     set_candidates,
     standing,
+    with_grid,
     write_corpus,
     write_csv,
 )
 
-POINTS = "scale(0,100,1,positive=60)"
 NAMES = ("useless", "weak", "fair", "good", "excellent")
 FIVE = OneOf(tuple(Choice(code, name, positive=code >= 4) for code, name in enumerate(NAMES, 1)))
 
@@ -50,8 +50,7 @@ def decided(folder: Path) -> Study:
 
 def test_a_file_spells_the_numbers_by_which_policies_decide_and_never_the_codes(tmp_path: Path) -> None:
     """All policies decide what is unanimous; of two numbers that are one apart, the median is the one halfway."""
-    study = rated(tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(rated(tmp_path))
     both = {pair: (number(pair, "ana"), number(pair, "ben")) for pair in range(1, 25)}
     assert labels_of(study) == {
         (pair, who): f"{label:g}"
@@ -139,8 +138,7 @@ def test_a_blind_verdict_is_a_number_of_one_s_own(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_tiers_tables_and_grades_rest_on_the_numbers(tmp_path: Path) -> None:
-    study = decided(tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(decided(tmp_path))
     grid.assign_validation(Validate())
     check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
     tier = grid.tier(Tier.GOLD)
@@ -160,29 +158,12 @@ def test_tiers_tables_and_grades_rest_on_the_numbers(tmp_path: Path) -> None:
     assert "4.5" in (tmp_path / "report.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize("scheme", [HALVES, POINTS])
-def test_simulated_people_answer_decide_and_check_by_numbers(tmp_path: Path, scheme: str) -> None:
-    study = dealt(tmp_path, scheme)
-    grid = study.grid()
-    habits = Simulate(accuracy=0.7, leaning=0.1, leaning_to="4", seed=3)
-    grid.simulate(habits)
-    grid.adjudicate(Adjudicate("median", "discard"))
-    study.add_people(["vera"], Role.VALIDATOR)
-    grid.assign_validation(Validate())
-    grid.simulate(habits)
-    figures = {figure.name: figure for figure in grid.agreement().pooled}
-    assert figures["Krippendorff's alpha, interval"].value is not None
-    assert len(grid.tiers().table().pairs) == 24
-    assert Study.doctor(study.place).is_sound
-
-
 @pytest.mark.slow
 def test_numbers_of_which_none_is_positive_are_decided_and_make_no_tiers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fcpair.steps.grids.read_labels", parse_question)  # which asks for positive ones in `main`
-    study = dealt(tmp_path, "scale(1,5,0.5)")
-    grid = study.grid()
+    study, grid = with_grid(dealt(tmp_path, "scale(1,5,0.5)"))
     grid.simulate(Simulate(seed=3))
     assert grid.adjudicate(Adjudicate("median")).counts["waiting"] < 24
     why = r"`scale\(1,5,0.5\)` cannot decide a cell for tiers: some, not all, of the definite choices must be positive"
@@ -197,9 +178,6 @@ def test_numbers_of_which_none_is_positive_are_decided_and_make_no_tiers(
     assert Study.doctor(study.place).is_sound
 
 
-# -- five points: grades stay grades, and FC-CONAN's columns are refused
-
-
 def point(pair: int) -> int:
     """The code that a pair gets, 1 to 5."""
     return 1 + pair * 7 % 5
@@ -209,8 +187,7 @@ def point(pair: int) -> int:
 def five(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """24 pairs, 22 of them judged and validated."""
     folder = tmp_path_factory.mktemp("five")
-    study = Study.create(folder / "study.db", Setup(scheme=str(FIVE)))
-    grid = study.grid()
+    study, grid = with_grid(Study.create(folder / "study.db", Setup(scheme=str(FIVE))))
     study.import_corpus(Import(write_corpus(folder / "corpus.csv"), only_language="en"))
     grid.select(Select(hs_list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])))
     set_candidates(study, CNS[12:])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import re
 from collections.abc import Callable
@@ -14,14 +13,13 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import FcpairError, InputError
-from fcpair.files.tables.tabular import SUFFIXES, read_table, write_table
+from fcpair.files.tables.tabular import SUFFIXES, read_table
 from fcpair.grid import Grid
-from fcpair.params import Adjudicate, Export, Import, Pair, Partition, Select, Validate
-from fcpair.records import Role, Tier
-from fcpair.store.corpus import texts
+from fcpair.params import Export, Partition
+from fcpair.records import Tier
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from steps.small import At, assert_refused, check, labels_of, set_candidates, write_csv
+from steps.small import At, assert_refused
 
 TIERS = {"strict": {"labels": 2, "agreement": "unanimous", "within": "gold"}, "draft": {"verdict": "none"}}
 RULES = Partition(own_tiers=TIERS)
@@ -130,9 +128,6 @@ def test_a_tier_without_verdicts_has_pairs_before_anybody_validates(at: At, tmp_
         grid.tiers(wrong).table()
 
 
-# -- a tier in a file: the same study gives the same bytes, and the note of it holds their hash
-
-
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_every_kind_of_file_has_the_same_rows_and_its_hash_in_the_note(at: At, tmp_path: Path, suffix: str) -> None:
     study = at("checked")
@@ -157,18 +152,6 @@ def test_every_kind_of_file_has_the_same_rows_and_its_hash_in_the_note(at: At, t
     assert rows.replace(spelt_in_csv).to_numpy().tolist() == in_csv.to_numpy().tolist()
 
 
-def test_a_release_holds_texts_labels_verdicts_and_metadata(at: At) -> None:
-    study = at("checked")
-    rows = study.grid().tier(Tier.GOLD).set_index("pair")
-    labels = labels_of(study)
-    assert list(rows.columns[:8]) == ["hs_id", "cn_id", "hs", "cn", "label", "verdict", "tier", "n_labels"]
-    for pair in rows.index:
-        for who in ("ana", "ben", "cleo"):
-            assert rows.loc[pair, f"label.{who}"] == labels.get((pair, who), "")
-    assert set(rows["verdict"]) == {"valid"}
-    assert {"hs.hs_topic", "cn.cn_type"} <= set(rows.columns)
-
-
 def test_what_cannot_be_written_leaves_no_note_and_the_older_file(at: At, tmp_path: Path) -> None:
     study = at("decided")
     (tmp_path / "mine.csv").write_text("mine")
@@ -184,37 +167,3 @@ def test_what_cannot_be_written_leaves_no_note_and_the_older_file(at: At, tmp_pa
         release = partial(study.grid().release, Tier.GOLD, tmp_path / name)
         assert_refused(study, release, FcpairError, re.escape(str(tmp_path / name)))
     assert not list(tmp_path.glob(".*"))
-
-
-@pytest.mark.server
-def test_no_cell_runs_in_a_spreadsheet_and_all_are_read_back(at: At, tmp_path: Path) -> None:
-    """The texts, the metadata and the notes of a graded study are such as a spreadsheet would run."""
-    study = at("empty")
-    grid = study.grid()
-    rows = [{"hs": "+1 hs", "cn": "one", "cn_x": "x"}, {"hs": "other", "cn": "=HYPERLINK(1)", "cn_x": "@SUM(1)"}]
-    study.import_corpus(Import(write_csv(tmp_path / "c.csv", rows)))
-    grid.select(Select(hs_list=write_csv(tmp_path / "l.csv", [{"hs": "+1 hs"}])))
-    set_candidates(study, ["=HYPERLINK(1)"])
-    grid.pair(Pair())
-    study.add_people(["ana", "ben"], Role.ANNOTATOR)
-    answers = [{"pair": 1, "annotator": who, "label": "2", "note": "=cmd|' /C calc'!A0"} for who in ("ana", "ben")]
-    grid.import_labels(write_csv(tmp_path / "n.csv", answers))
-    grid.adjudicate(Adjudicate())
-    grid.assign_validation(Validate(validators=1))
-    check(study, tmp_path, [("v1", 1, "agree")])
-    path = tmp_path / "gold.csv"
-    grid.release(Tier.GOLD, path)
-    with path.open(encoding="utf-8", newline="") as file:
-        cells = next(row for at, row in enumerate(csv.reader(file)) if at == 1)
-    assert {"'+1 hs", "'=HYPERLINK(1)", "'@SUM(1)"} <= set(cells)
-    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
-    row = read_table(path).iloc[0]
-    assert (row["hs"], row["cn"], row["cn.cn_x"]) == ("+1 hs", "=HYPERLINK(1)", "@SUM(1)")
-    write_table(grid.labels(), tmp_path / "labels.csv")
-    assert (tmp_path / "labels.csv").read_text("utf-8").count(",'=cmd|") == 2
-    assert set(read_table(tmp_path / "labels.csv")["note"]) == {"=cmd|' /C calc'!A0"}
-    again = Study.create(tmp_path / "again.db")
-    again.import_corpus(Import(path))
-    again.grid().select(Select(hs=1))
-    with again._store.read() as tx:
-        assert texts.texts_of(tx, "cn")["body"].tolist() == ["=HYPERLINK(1)"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import sqlite3
 from collections import Counter
@@ -9,24 +10,32 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
+from conftest import one_short
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from servers import copy_study
 
 from fcpair.errors import ConflictError, InputError
-from fcpair.grid import AdjudicationQueue, Monitor
-from fcpair.params import Adjudicate, Assign, Policy, Simulate, Ties, Validate
-from fcpair.records import Role, Tier
-from fcpair.stages.adjudication.adjudicate import labels_changed
+from fcpair.grid import Monitor
+from fcpair.params import Adjudicate, Validate
+from fcpair.records import Role, Rule, Verdict
+from fcpair.stages.adjudication.adjudicate import combine_verdicts
+from fcpair.steps.base.context import scheme_of
+from fcpair.steps.rules import tallies
+from fcpair.store import Tx, adjudications, disputes
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
 from fcpair.study import Study
-from fcpair.work_records import DecisionRequest
 from steps.adjudication.test_decisions import given_labels, votes
-from steps.online import admit, at_desk, give
+from steps.online import at_desk, give
 from steps.small import (
     ANNOTATORS,
     CODE,
     NAMES,
+    VALIDATORS,
+    At,
     assert_refused,
     check,
     dump,
@@ -34,10 +43,10 @@ from steps.small import (
     open_work,
     record,
     standing,
+    with_grid,
     write_csv,
 )
 
-At = Callable[[str], Study]
 MAJORITY = Adjudicate("majority")
 
 
@@ -46,9 +55,6 @@ def owing(study: Study, policy: Adjudicate | None = None) -> int:
     grid = study.grid()
     would = grid.desk.adjudicate_dry_run(policy or grid.policy or MAJORITY)
     return would.counts["new"] + would.counts["reopened"]
-
-
-# -- every door
 
 
 def by_file(study: Study, folder: Path) -> None:
@@ -78,19 +84,6 @@ def test_whoever_changes_labels_the_decisions_by_rule_follow(at: At, tmp_path: P
         study.close()
 
 
-@pytest.mark.parametrize("policy", [Adjudicate(), MAJORITY, Adjudicate("majority", "discard"), Adjudicate("median")])
-def test_decisions_by_rule_follow_simulated_labels(at: At, policy: Adjudicate) -> None:
-    study = at("dealt")
-    grid = study.grid()
-    grid.simulate(Simulate(accuracy=0.6))
-    grid.adjudicate(policy)
-    before = standing(study)
-    grid.assign(Assign(overlap={3: 1.0}), more=True)
-    grid.simulate(Simulate(accuracy=0.6))
-    assert standing(study) != before
-    assert owing(study) == 0
-
-
 def test_a_label_is_decided_at_once_where_a_policy_holds(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2"), 2: votes("2", "0"), 3: votes("2", "2", "0")})
     grid = study.grid()
@@ -107,24 +100,6 @@ def test_a_label_is_decided_at_once_where_a_policy_holds(at: At, tmp_path: Path)
         grid.take_back(pair, by="ada")
     assert standing(study) == by_rule | {2: ("reopened", None)}
     assert grid.waiting_pairs() == [2]
-
-
-def test_gold_never_holds_a_label_that_both_annotators_deny(at: At, tmp_path: Path) -> None:
-    """What was released once: `appropriate`, where both labels had become `not_appropriate`."""
-    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("2", "2")})
-    grid = study.grid()
-    grid.adjudicate(MAJORITY)
-    study.add_people(["vera"], Role.VALIDATOR)
-    grid.assign_validation(Validate())
-    check(study, tmp_path, [("vera", 1, "agree"), ("vera", 2, "agree")])
-    assert grid.tier(Tier.GOLD)["pair"].tolist() == [1, 2]
-    desk, ana = at_desk(study, "ana")
-    first = desk.answers(ana, n=2)[-1]
-    give(desk, ana, "not_appropriate", first.assignment_id)
-    record(study, tmp_path, [("ben", first.cell_id, "0")], supersede=True)
-    gold = grid.tier(Tier.GOLD)
-    assert gold["pair"].tolist() == [3 - first.cell_id]
-    assert standing(study)[first.cell_id] == ("unanimous", 0)
 
 
 POLICIES = st.just(Adjudicate("manual")) | st.builds(
@@ -186,8 +161,6 @@ def assert_foretold(study: Study, policy: Adjudicate) -> None:
     assert standing(study) == after
 
 
-# -- a second look
-
 SECOND_LOOK = "1 pair was decided before its labels changed and waits for a second look; until then the decision stands"
 LOST_VERDICT = "1 pair has a verdict on a label that it no longer has; such a verdict does not count"
 
@@ -204,8 +177,7 @@ def doubted(at: At, folder: Path) -> Study:
 
 
 def test_a_person_s_decision_stands_and_waits_for_a_second_look_when_labels_change(at: At, tmp_path: Path) -> None:
-    study = doubted(at, tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(doubted(at, tmp_path))
     assert standing(study)[2] == ("person", 2)
     assert grid.second_looks() == [2]
     assert grid.waiting_pairs() == []
@@ -220,16 +192,8 @@ def test_a_person_s_decision_stands_and_waits_for_a_second_look_when_labels_chan
     grid.assign_validation(Validate())
     check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
     assert grid.tiers().table().n_second_look == 1
-
-
-@pytest.mark.slow
-def test_reports_and_cards_say_what_is_to_be_looked_at_again(at: At, tmp_path: Path) -> None:
-    study = doubted(at, tmp_path)
     assert f'<p class="banner" role="note">{SECOND_LOOK}.</p>' in study.report(tmp_path / "r.html").read_text("utf-8")
-    study.add_people(["vera"], Role.VALIDATOR)
-    study.grid().assign_validation(Validate())
-    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
-    study.grid().export.hf(tmp_path / "hf")
+    grid.export.hf(tmp_path / "hf")
     assert f"**{SECOND_LOOK}.**" in (tmp_path / "hf" / "README.md").read_text("utf-8")
 
 
@@ -249,8 +213,7 @@ def test_deciding_again_settles_it_and_who_takes_that_back_leaves_the_first_deci
     at: At, tmp_path: Path, code: int | None
 ) -> None:
     """The labels of the pair agree on 0 by now, and no rule shall decide what ada has decided."""
-    study = doubted(at, tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(doubted(at, tmp_path))
     grid.decide(2, code, by="bo")
     assert grid.second_looks() == []
     assert standing(study)[2] == ("person", code)
@@ -293,43 +256,8 @@ def test_what_counts_is_whether_the_labels_are_others(at: At, tmp_path: Path) ->
     assert grid.second_looks() == [*(pair for pair, (_, doubtful) in enumerate(CHANGED, 1) if doubtful), n]
 
 
-def test_the_labels_of_a_decision_by_hand() -> None:
-    assert not labels_changed([(1, 7, 2), (2, 8, 0)], newest_seen=2)
-    assert labels_changed([(1, 7, 2), (2, 8, 0), (3, 7, 0)], newest_seen=2)
-    assert not labels_changed([(1, 7, 2), (2, 8, 0), (3, 7, 0), (4, 7, 2)], newest_seen=2)
-    assert not labels_changed([(1, 7, 2), (2, 7, None)], newest_seen=1)
-
-
-@pytest.mark.server
-def test_the_docket_offers_it_to_everybody_with_what_was_decided(at: At, tmp_path: Path) -> None:
-    study = doubted(at, tmp_path)
-    queue = AdjudicationQueue(study.grid())
-    study.add_people(["judy"], Role.ADJUDICATOR)
-    judy = admit(study, "judy").id
-
-    def settle(request: str, outcome: str, note: str = "", *, flagged: bool = False) -> None:
-        case = queue.next(judy)
-        assert case is not None
-        assert (case.cell_id, case.outcome, case.again, case.own) == (2, "appropriate", True, False)
-        queue.decide(judy, DecisionRequest(request, 2, outcome, note, flagged, case.decision_id, case.answer_id))
-
-    for request in ("first", "second"):
-        state = queue.state(judy)
-        assert (state.waiting, state.again) == (1, 1)
-        settle(request, "not_appropriate", flagged=True)
-        queue.undo(judy, 2, f"undo-{request}")
-        assert standing(study)[2] == ("person", 2)
-        assert study.grid().second_looks() == [2]
-    settle("third", "appropriate")
-    assert study.grid().second_looks() == []
-    people = [row["person"] for row in study.grid().explain(2).decisions if row["rule"] == "person"]
-    assert (people[0], people[-1]) == ("ada", "judy")
-    assert queue.next(judy) is None
-
-
 def test_a_file_confirms_what_waits_for_a_second_look_only_when_asked(at: At, tmp_path: Path) -> None:
-    study = doubted(at, tmp_path)
-    grid = study.grid()
+    study, grid = with_grid(doubted(at, tmp_path))
     same = write_csv(tmp_path / "d.csv", [{"pair": 2, "label": "2"}])
     other = write_csv(tmp_path / "e.csv", [{"pair": 2, "label": "0"}])
     assert grid.import_outcomes(same).counts == {"imported": 0, "already_there": 1}
@@ -356,67 +284,29 @@ def test_what_a_file_replaced_stands_again(at: At, tmp_path: Path) -> None:
     assert standing(replaced_by_file(study, adjudicator="bo"))[2] == ("imported", 2)
 
 
-# -- verdicts whose label is another now
-
-
 @pytest.mark.slow
-def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")})
-    grid = study.grid()
+def test_a_verdict_that_lost_its_label_is_counted_and_its_validator_asked_again(at: At, tmp_path: Path) -> None:
+    study, grid = with_grid(given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")}))
     grid.adjudicate(MAJORITY)
-    study.add_people(["vera", "walt"], Role.VALIDATOR)
+    study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate())
-    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
+    check(study, tmp_path, [("vera", 1, "agree"), ("vera", 2, "agree")])
     assert study.status()["lost_verdicts"] == 0
     record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
     state = study.status()
     assert state["lost_verdicts"] == 1
     assert "1; `fcpair validate assign --more`" in state["next"]
     assert state["notes"] == [LOST_VERDICT]
-    grid.assign_validation(Validate(), more=True)
-    assert [pair for _, pair in open_work(study, checks=True)] == [1]
-    assert "open verdicts: 1" in study.status()["next"]
-    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
-    assert study.status()["lost_verdicts"] == 0
-
-
-def test_of_a_round_of_a_part_only_the_lost_verdicts_are_proposed_and_they_are_dealt_first(
-    at: At, tmp_path: Path
-) -> None:
-    study = given_labels(at, tmp_path, {pair: votes("2", "2") for pair in range(1, 9)})
-    grid = study.grid()
-    grid.adjudicate(MAJORITY)
-    study.add_people(["vera", "walt"], Role.VALIDATOR)
-    grid.assign_validation(Validate(pairs=3, blind=True))
-    open_ = open_work(study, checks=True)
-    rows = [{"pair": pair, "validator": who, "own_label": "2"} for who, pair in open_]
-    grid.import_verdicts(write_csv(tmp_path / "own.csv", rows))
-    pair = open_[1][1]
-    record(study, tmp_path, [("ana", pair, "0"), ("ben", pair, "0")], supersede=True)
-    assert "1; `fcpair validate assign --more --pairs 1 --blind`" in study.status()["next"]
-    grid.assign_validation(Validate(pairs=1, blind=True), more=True)
-    assert [one for _, one in open_work(study, checks=True)] == [pair]
-
-
-def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")})
-    grid = study.grid()
-    grid.adjudicate(MAJORITY)
-    study.add_people(["vera"], Role.VALIDATOR)
-    grid.assign_validation(Validate())
-    check(study, tmp_path, [("vera", 1, "agree"), ("vera", 2, "agree")])
-    record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
     run = grid.assign_validation(Validate(), more=True)
     assert (run.counts["pairs"], open_work(study, checks=True)) == (1, [("vera", 1)])
     assert (run.counts["load_min"], run.counts["load_max"], run.counts["asked_again"]) == (1, 1, 1)
+    assert "open verdicts: 1" in study.status()["next"]
     desk, vera = at_desk(study, "vera")
     (task,) = desk.tasks(vera)
     assert task.shown == "not_appropriate"
     give(desk, vera, "agree")
+    assert study.status()["lost_verdicts"] == 0
     assert grid.tiers().table().pairs["verdict"].tolist() == [1, 1]
-
-
-# -- studies of an older fcpair, whose decisions did not follow
 
 
 SCHEMAS = Path(__file__).parents[2] / "assets"
@@ -497,8 +387,87 @@ def test_who_decided_a_pair_cannot_come_to_label_it(at: At, tmp_path: Path) -> N
         record(study, tmp_path, [("ada", 1, "2")])
 
 
-def test_a_policy_is_one_of_three() -> None:
-    from typing import get_args
+N_PAIRS = 24
 
-    assert (get_args(Policy), get_args(Ties)) == (("manual", "majority", "median"), ("wait", "discard"))
-    assert NAMES[2] == "appropriate"
+
+def waiting_pairs(tx: Tx) -> list[int]:
+    return disputes.undecided_pairs(tx, scheme_of(tx).definite)[1]
+
+
+def pair_by_pair(tx: Tx) -> tuple[tallies.PairCounts, Counter[str], set[int]]:
+    standing = adjudications.current_adjudications(tx, "cell_id", "rule", "code").set_index("cell_id")
+    labels = set(standing["code"].dropna().index)
+    labelled = set(judgements.current_labels(tx, "cell_id")["cell_id"])
+    verdicts = judgements.current_verdicts(tx, "cell_id", "code")
+    pairs, verdict = combine_verdicts(verdicts["cell_id"].to_numpy(np.int64), verdicts["code"].to_numpy(np.int64))
+    checked, waiting = dict(zip(pairs.tolist(), verdict.tolist(), strict=True)), set(waiting_pairs(tx))
+    lost = set(judgements.current_labels(tx, "cell_id", of=rounds.validation(tx))["cell_id"]) - set(checked)
+    where: Counter[str] = Counter()
+    for cell_id in range(1, N_PAIRS + 1):
+        if cell_id not in standing.index or standing["rule"][cell_id] == Rule.REOPENED:
+            waits = "wait_for_person" if cell_id in waiting else "wait_for_policy"
+            where[waits if cell_id in labelled else "no_label"] += 1
+        elif cell_id not in labels:
+            where["discarded"] += 1
+        else:
+            said = checked.get(cell_id)
+            where["no_verdict" if said is None else "valid" if said == Verdict.AGREE else "not_valid"] += 1
+    names = ("no_label", "wait_for_person", "wait_for_policy", "discarded", "no_verdict", "valid", "not_valid")
+    return tallies.PairCounts(*(where[name] for name in names)), Counter(standing["rule"]), lost
+
+
+def assert_counted(study: Study) -> tallies.Tally:
+    with study._store.read() as tx:
+        pairs, rules, lost = pair_by_pair(tx)
+        counted, waiting = tallies.tally(tx), tuple(waiting_pairs(tx))
+        assert judgements.lost_verdicts(tx) == sorted(lost)
+    assert counted == tallies.Tally(pairs, dict(sorted(rules.items())), len(lost), waiting)
+    return counted
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("blind", [False, True])
+@pytest.mark.parametrize("seed", one_short(*range(3)))
+def test_whatever_is_changed_afterwards(at: Callable[[str], Study], tmp_path: Path, seed: int, *, blind: bool) -> None:
+    rng, study = random.Random(seed), at("labelled")
+    grid = study.grid()
+    had = list(grid.labels()[["annotator", "pair"]].itertuples(index=False, name=None))
+    grid.adjudicate(Adjudicate("majority", "discard" if seed else "wait"))
+    study.add_people(["bo"], Role.ADJUDICATOR)
+    assert_counted(study)
+    study.add_people([*VALIDATORS, "xena"], Role.VALIDATOR)
+    for more in (False, True):
+        grid.assign_validation(Validate(blind=blind, seed=seed), more=more)
+        has_label = {pair for pair, (_, code) in standing(study).items() if code is not None}
+        open_ = [(who, pair) for who, pair in open_work(study, checks=True) if pair in has_label]
+        if blind:
+            rows = [{"pair": pair, "validator": who, "own_label": rng.choice(NAMES)} for who, pair in open_]
+            grid.import_verdicts(write_csv(tmp_path / "own.csv", rows))
+        else:
+            check(study, tmp_path, [(who, pair, rng.choice(("agree", "disagree", "skip"))) for who, pair in open_])
+        assert_counted(study)
+        changed = rng.sample(had, len(had) // 2)
+        record(study, tmp_path, [(who, pair, rng.choice((*NAMES, "skip"))) for who, pair in changed], supersede=True)
+        assert_counted(study)
+    grid.adjudicate(Adjudicate("manual"))
+    counted = assert_counted(study)
+    assert counted.n_lost
+    assert counted.pairs.wait_for_person
+
+
+def test_of_a_round_of_a_part_only_the_lost_verdicts_are_proposed_and_they_are_dealt_first(
+    at: At, tmp_path: Path
+) -> None:
+    study = given_labels(at, tmp_path, {pair: votes("2", "2") for pair in range(1, 9)})
+    grid = study.grid()
+    grid.adjudicate(MAJORITY)
+    study.add_people(["vera", "walt"], Role.VALIDATOR)
+    grid.assign_validation(Validate(pairs=3, blind=True))
+    open_ = open_work(study, checks=True)
+    rows = [{"pair": pair, "validator": who, "own_label": "2"} for who, pair in open_]
+    grid.import_verdicts(write_csv(tmp_path / "own.csv", rows))
+    pair = open_[1][1]
+    record(study, tmp_path, [("ana", pair, "0"), ("ben", pair, "0")], supersede=True)
+    assert "1; `fcpair validate assign --more --pairs 1 --blind`" in study.status()["next"]
+    grid.assign_validation(Validate(pairs=1, blind=True), more=True)
+    assert [one for _, one in open_work(study, checks=True)] == [pair]

@@ -62,12 +62,6 @@ def test_a_form_says_its_wordings_beside_the_names(tmp_path: Path) -> None:
     assert shown.texts == {"fluent": {"text": "In good language"}, "path": {"text": "Way"}}
 
 
-def test_a_study_without_words_says_none(tmp_path: Path) -> None:
-    shown = round_form(rated(tmp_path), "rater1")
-    assert not {"text", "help", "texts", "helps"} & shown.form[0].keys()
-    assert (shown.row_text, shown.column_text, shown.texts, shown.single_column) == (None, None, {}, False)
-
-
 def test_words_are_set_one_by_one_and_leave_a_run_and_the_recipe_which_may_change_them(tmp_path: Path) -> None:
     study = rated(tmp_path)
     recipe = replace(study.recipe(), words=WORDS)

@@ -22,7 +22,7 @@ from fcpair.store.database.tables import adjudication, assignment, guideline, ju
 from fcpair.store.oversight import runs
 from store.conftest import undone
 from store.database.test_frames import TEXT
-from store.maintenance.test_invariant_checks import answered, assigned, fill
+from store.test_invariant_checks import answered, assigned, fill
 
 pytestmark = pytest.mark.files
 

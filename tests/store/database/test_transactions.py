@@ -119,9 +119,6 @@ def test_an_error_of_the_machine_names_the_study_or_its_file(
     assert (store.place in str(caught.value)) == names_study
 
 
-# -- making and opening
-
-
 def test_a_study_that_cannot_be_made_is_named_and_leaves_no_file(tmp_path: Path) -> None:
     for error in (ValueError("x"), KeyboardInterrupt()):
 

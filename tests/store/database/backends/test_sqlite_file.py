@@ -28,7 +28,7 @@ from fcpair.store.database.backends.sqlite_file import StudyFile, save_rescued
 from fcpair.store.oversight import runs
 from fcpair.study import Study
 from store.conftest import command_elsewhere, die_elsewhere, first_rows, names
-from store.maintenance.test_upgrading import FILES as OLDER
+from store.test_upgrading import FILES as OLDER
 
 WAL_HEADER, ROLLBACK_HEADER = b"\x02\x02", b"\x01\x01"
 pytestmark = pytest.mark.files
@@ -101,9 +101,6 @@ def killed(path: Path) -> Path:
     return path
 
 
-# -- nobody but `create` makes a file
-
-
 @pytest.mark.parametrize("shared", [False, True])
 def test_no_connection_makes_a_file_where_there_is_none_any_more(store: Store, *, shared: bool) -> None:
     add(store, "ana")
@@ -149,9 +146,6 @@ def test_any_name_will_do_from_any_folder(tmp_path: Path, name: str, monkeypatch
     store.close()
     assert names_at(tmp_path / name) == ["ana"]
     assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-# -- one file again
 
 
 def test_whoever_opens_it_after_a_kill_leaves_one_file_however_they_end(killed: Path) -> None:
@@ -221,9 +215,6 @@ def test_a_kill_between_the_two_steps_of_folding_does_not_look_like_a_lost_log(p
     assert not Header.from_bytes(path.read_bytes()[:100]).is_whole
 
 
-# -- copies
-
-
 def test_a_copy_without_its_log_is_refused_at_every_door(killed: Path, tmp_path: Path) -> None:
     """Without it, or with one that holds nothing; with its log it is whole."""
     copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
@@ -290,9 +281,6 @@ def test_the_backup_that_is_advised_is_whole_and_what_cannot_be_told_from_a_torn
         Store.open(copied)
     assert Study.accept(copied) == {}
     assert names_at(copied) == ["ana"]
-
-
-# -- a file and a log of different times
 
 
 @pytest.fixture
@@ -398,9 +386,6 @@ def test_a_damaged_file_or_a_foreign_log_is_not_accepted(path: Path) -> None:
         Study.accept(path)
 
 
-# -- saving
-
-
 @pytest.fixture
 def gone(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """A shared study with ana in the log, whose files were deleted."""
@@ -466,9 +451,6 @@ def test_copies_are_one_file_for_the_owner_alone_and_never_written_over_another(
     store.close()
     assert copy.stat().st_mode & 0o777 == 0o600
     assert (copy.read_bytes(), versions(copy)) == (before, ROLLBACK_HEADER)
-
-
-# -- rights
 
 
 def test_a_study_that_others_may_read_is_named_with_a_command_that_can_be_pasted(path: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from fcpair.steps.base.context import note_run
 from fcpair.store.oversight import runs
 from fcpair.study import Study
 from steps.calibrated import calibrated
-from steps.publication.releasing import bytes_of, full_form, pairs_of
+from steps.releasing import bytes_of, full_form, pairs_of
 from steps.small import (
     ANNOTATORS,
     CNS,
@@ -290,8 +290,6 @@ def test_a_calibration_is_not_counted_and_an_answer_that_was_carried_over_once(a
     assert left_out in datasheet
     assert left_out in (tmp_path / "v1/README.md").read_text("utf-8")
 
-
-# -- nothing follows people: the same story under other names, in another order, gives the same bytes
 
 PEOPLE = ("ana", "ben", "cleo", "dora", "judge", "vera")
 """Whose story is told: three who label, one who is dismissed, one who decides, and one who validates."""

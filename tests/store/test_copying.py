@@ -232,8 +232,6 @@ def test_the_command_says_what_it_did(files: dict[str, Path], new: NewPlace) -> 
     assert (again.exit_code, "exists already" in again.stderr) == (2, True)
 
 
-# -- whatever a study holds
-
 WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 REALS = st.floats(allow_nan=False) | st.sampled_from([-0.0, 1e15, 1e16, 123456789012345.6, 1e-4, 9.9e-5, 5e-324])
 JSONS = st.recursive(

@@ -59,9 +59,6 @@ def whole(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> P
     return Study.back_up(files["checked"], tmp_path_factory.mktemp("backup") / "small.backup")
 
 
-# -- taken for a study
-
-
 def test_whoever_takes_it_for_a_study_is_told_of_restore_and_it_can_be_unpacked_without_fcpair(
     whole: Path, files: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -72,15 +69,12 @@ def test_whoever_takes_it_for_a_study_is_told_of_restore_and_it_can_be_unpacked_
         assert f"{whole} is a backup of a study; `fcpair restore {whole} --study OTHER` brings" in result.stderr
     cut = tmp_path / "cut.backup"
     cut.write_bytes(whole.read_bytes()[:3000])
-    of_database = Path(__file__).parents[2] / "assets" / "0012-postgresql.backup"
+    of_database = Path(__file__).parents[1] / "assets" / "0012-postgresql.backup"
     for file in (cut, of_database):
         with pytest.raises(StudyError, match="is a backup of a study; `fcpair restore"):
             Study(file)
     shutil.unpack_archive(whole, tmp_path, "zip")
     assert dump(tmp_path / "study.sqlite") == dump(files["checked"])
-
-
-# -- there and back
 
 
 @pytest.mark.slow
@@ -137,9 +131,6 @@ def test_a_backup_is_readable_to_its_owner_alone_nothing_else_is_left_and_no_fil
     assert sorted(tmp_path.iterdir()) == [again, file]
 
 
-# -- what is there is not touched
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_study_that_is_there_is_not_restored_over(studies: Studies, new: NewPlace, tmp_path: Path, kind: str) -> None:
     there, other = studies(kind, "dealt"), studies(kind, "checked")
@@ -175,9 +166,6 @@ def test_a_backup_goes_back_to_the_kind_of_place_it_is_of(studies: Studies, new:
         with pytest.raises(StudyError, match="`fcpair copy` takes it to"):
             Study.restore(Study.back_up(studies(kind, "empty"), tmp_path / f"{kind}.backup"), place)
         assert not backends.at(place).is_there(place)
-
-
-# -- what is damaged is recognised
 
 
 def refused(file: Path, target: Path) -> str:
@@ -231,9 +219,6 @@ def test_one_of_a_newer_fcpair_is_refused(tmp_path: Path, change: dict[str, Any]
     assert "newer fcpair" in refused(file, tmp_path / "again.db")
 
 
-# -- a disk that is full, a program that is missing
-
-
 def test_a_disk_that_fills_up_half_way_leaves_nothing(files: dict[str, Path], whole: Path, tmp_path: Path) -> None:
     program = f"{sys.executable} -m fcpair"
     for command in (
@@ -282,9 +267,6 @@ def test_a_pg_restore_that_fails_leaves_nothing(
     with pytest.raises(StudyError, match="pg_restore failed"):
         Study.restore(file, target)
     assert not backends.at(target).is_there(target)
-
-
-# -- the commands
 
 
 @pytest.mark.parametrize("kind", KINDS)

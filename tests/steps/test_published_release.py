@@ -20,7 +20,7 @@ from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.study import Study
 from steps.kindred import build_smaller_parscn
-from steps.publication.releasing import bytes_of, full_form
+from steps.releasing import bytes_of, full_form
 from steps.small import check, record
 
 # With torch, so that `datasets`, which loads it, is loaded in one process alone.

@@ -1,4 +1,4 @@
-"""Templates and their items as sides of grids: reviewed by others than their authors, answered by models or people."""
+"""Surveys, planned, answered and counted; items of templates, reviewed by others, answered by models or people."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ import pytest
 
 from fcpair.bias.answers import TIED, UNREADABLE
 from fcpair.bias.scoring import score
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.files.surveys.items import read_item_answers
 from fcpair.files.surveys.templates import items_table
 from fcpair.files.tables.tabular import read_table
-from fcpair.params import Adjudicate
+from fcpair.params import Adjudicate, Annotate, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role
 from fcpair.stages.assignment.plan import check_plan
+from fcpair.stages.survey import add_shares, count_answers, survey_plans
+from fcpair.steps.people.people import save_terms
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.study import Grid, Study
-from steps.small import write_csv
+from steps.asked import STATEMENTS, surveyed
+from steps.online import admit, column_of
+from steps.small import dump, with_grid, write_csv
 
-TEMPLATES = Path(__file__).parents[3] / "examples" / "survey-templates.toml"
+TEMPLATES = Path(__file__).parents[2] / "examples" / "survey-templates.toml"
 REVIEW = RoundPlan("review", "fit: one_of(no,yes+); why: text(min_words=2) when fit=no", answers=0, author="author")
 
 
@@ -59,8 +63,7 @@ ALL = set().union(*OWN.values())
 
 def test_every_template_is_reviewed_by_all_others_than_its_author(tmp_path: Path) -> None:
     """Whoever comes later is not given their own either, and a file brings no review of one's own."""
-    study = review(tmp_path, "a1", "A2", "other")
-    grid = study.grid()
+    study, grid = with_grid(review(tmp_path, "a1", "A2", "other"))
     with pytest.raises(StageError, match="are not items made from templates: they have no `template`"):
         grid.item_answers()
     grid.assign_round("review")
@@ -71,21 +74,12 @@ def test_every_template_is_reviewed_by_all_others_than_its_author(tmp_path: Path
         grid.import_answers(write_csv(tmp_path / "r.csv", rows))
 
 
-def test_authors_that_the_deal_adds_are_known_too(tmp_path: Path) -> None:
-    study = review(tmp_path, round_=RoundPlan("review", REVIEW.form, answers=0, author="author", people=4))
-    study.grid().assign_round("review")
-    assert given(study) == {**{name: ALL - own for name, own in OWN.items()}, "a4": ALL}
-
-
 def test_what_is_passed_on_does_not_go_to_its_author(tmp_path: Path) -> None:
     study = review(tmp_path, "a1", "other", round_=RoundPlan("review", "fit: one_of(no,yes+)", author="author"))
     study.grid().assign_round("review")
     assert not given(study)["a1"] & OWN["a1"]
     study.hand_over("other")
     assert not given(study)["a1"] & OWN["a1"]
-
-
-# -- items that models answer
 
 
 def asked(folder: Path, replies: list[dict[str, object]], **options: bool) -> Study:
@@ -161,9 +155,6 @@ def exported(grid: Grid, folder: Path) -> pd.DataFrame:
     return read_table(folder / "decisions.csv").drop(columns="line")
 
 
-# -- BBQ's validation of its items: any number of answers each, agreement, and what most of them say
-
-
 @pytest.fixture
 def items(tmp_path: Path) -> Grid:
     """Items that nobody was dealt."""
@@ -203,12 +194,6 @@ def test_further_files_add_answers_and_then_nothing_is_dealt(items: Grid, tmp_pa
         items.assign_round()
 
 
-def test_what_was_dealt_takes_answers_of_those_who_have_it_alone(items: Grid, tmp_path: Path) -> None:
-    items.assign_round()
-    with pytest.raises(InputError, match="not assigned to"):
-        items.import_answers(answers(items, tmp_path))
-
-
 def test_the_majority_is_scored_as_a_model_is(items: Grid, tmp_path: Path) -> None:
     items.import_answers(answers(items, tmp_path))
     items.adjudicate(Adjudicate("majority"))
@@ -237,3 +222,119 @@ def test_a_file_brings_no_answer_of_who_may_not_give_it(tmp_path: Path) -> None:
     assert "who made a row, wrote or answered it before" in str(raised.value)
     others = [row for row, name in zip(said, author, strict=True) if name != "a2"]
     assert grid.import_answers(write_csv(tmp_path / "others.csv", others)).counts["answers"] == len(others)
+
+
+def statements(folder: Path, *texts: str) -> Path:
+    rows = [{"statement": text, "category": "sleep"} for text in texts or STATEMENTS]
+    return write_csv(folder / "statements.csv", rows)
+
+
+def planned(folder: Path, **options: object) -> Study:
+    study = Study.create(folder / "s.db", Setup(title="t"))
+    study.import_survey(survey_plans("survey", statements(folder), **options))  # type: ignore[arg-type]
+    return study
+
+
+def test_a_survey_asks_everybody_everything_and_suggestions_at_the_end(tmp_path: Path) -> None:
+    study = planned(tmp_path)
+    with pytest.raises(InputError, match="there is already a grid `survey`"):
+        study.import_survey(survey_plans("survey", statements(tmp_path)))
+    with pytest.raises(StageError, match="there are no respondents"):
+        study.open_survey("survey")
+    with pytest.raises(UnknownIdError):
+        study.open_survey("surveys")
+    study.add_people(["ana"], Role.RESPONDENT)
+    study.open_survey("survey")
+    with pytest.raises(StageError, match="is already open"):
+        study.open_survey("survey")
+    study.add_people(["late"], Role.RESPONDENT)
+    for name in ("ana", "late"):
+        tasks = study.work_queue(Annotate()).tasks(admit(study, name), 100)
+        assert [column_of(task) for task in tasks] == ["heard", "believed"] * len(STATEMENTS) + ["suggestion"]
+        assert {task.row.body for task in tasks[:-1]} == set(STATEMENTS)
+
+
+def test_a_survey_is_imported_wholly_or_not_at_all(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "s.db")
+    before = dump(Path(study.place))
+    plans = survey_plans("survey", statements(tmp_path, "Tea is odd.", "", "Tea is odd."))
+    with pytest.raises(InputError) as refused:
+        study.import_survey(plans)
+    assert [finding.line for finding in refused.value.findings] == [3, 4]
+    assert dump(Path(study.place)) == before
+
+
+def test_answers_may_be_called_otherwise(tmp_path: Path) -> None:
+    study = planned(tmp_path, answers=("بله", "خیر", "نمی‌گویم"), suggest="")
+    study.add_people(["ana", "ben"], Role.RESPONDENT)
+    study.open_survey("survey")
+    grid = study.grid("survey")
+    grid.simulate(Simulate(skips=0.2, not_sure=0.2, seed=3))
+    survey = grid.survey_answers()
+    assert set(survey.given["answer"]) == {"yes", "no", "decline", ""}
+    counts = count_answers(survey.given)
+    assert counts["statement"].drop_duplicates().tolist() == list(STATEMENTS)
+    assert int(counts[["yes", "no", "decline", "skipped"]].to_numpy().sum()) == len(survey.given)
+    assert survey.statements["category"].tolist() == ["sleep"] * len(STATEMENTS)
+
+
+def test_a_skip_and_a_refusal_to_say_are_not_the_same_and_no_part_of_a_share(tmp_path: Path) -> None:
+    """Groups of a survey are what people said about themselves."""
+    grid = surveyed(tmp_path).grid()
+    shares = add_shares(count_answers(grid.survey_answers().given))
+    assert (shares["n"] == shares["yes"] + shares["no"]).all()
+    assert shares["decline"].sum() > 0
+    assert shares["skipped"].sum() == 0
+    counts = count_answers(grid.survey_answers(("Gender",)).given, "Gender")
+    assert set(counts["group"]) == {"woman", "man"}
+    assert (counts["people"] == 5).all()
+
+
+@pytest.mark.slow
+def test_groups_are_those_that_were_declared_beforehand(tmp_path: Path) -> None:
+    grid = surveyed(tmp_path).grid()
+    groups = grid.groups()
+    (gender,) = groups.compared
+    assert (groups.round, groups.question, gender.by, groups.exploratory) == ("ask", "answer", "Gender", {})
+    assert (gender.people, gender.n, gender.n_without) == ({"man": 5, "woman": 5}, 160, 16)
+    table = grid.answers()
+    answers = table["answer"][table["by"].isin([f"p{at}" for at in range(5)])].tolist()
+    share = next(share for share in gender.shares if (share.label, share.group) == ("yes", "woman"))
+    assert share.value == pytest.approx(answers.count("yes") / len(answers))
+
+
+@pytest.mark.slow
+def test_what_is_declared_after_the_first_answer_is_exploratory(tmp_path: Path) -> None:
+    study = surveyed(tmp_path, compare=())
+    with pytest.raises(StageError, match="no question was declared beforehand"):
+        study.grid().groups()
+    assert study.grid().groups(["Gender"]).exploratory == {"Gender": "it was not declared beforehand"}
+    save_terms(study, Annotate(demographics=("Gender",), compare=("Gender",)))
+    assert "after the first answer" in study.grid().groups().exploratory["Gender"]
+
+
+def test_who_was_forgotten_is_in_no_group_and_a_group_of_fewer_than_five_has_no_figures(tmp_path: Path) -> None:
+    study, grid = with_grid(surveyed(tmp_path, "wwwwwwmmmmmaaaa"))
+    (gender,) = grid.groups().compared
+    assert all(share.value is None for share in gender.shares if share.group == "another")
+    assert all(figure.value is None for figure in gender.differences if "another" in figure.groups)
+    assert all(figure.value is None for figure in gender.together if "another" in figure.groups)
+    study.access.forget("p0")
+    assert grid.groups().compared[0].people == {"another": 4, "man": 5, "woman": 5}
+    with pytest.raises(InputError, match="nobody has answered `Gendre`; did you mean `Gender`"):
+        grid.groups(["Gendre"])
+    with pytest.raises(InputError, match="asks no question `heard`"):
+        grid.groups(labels="heard")
+    with pytest.raises(UnknownIdError):
+        grid.groups(round="asked")
+    for compare in (("Height",), ("Age", "Age")):
+        with pytest.raises(InputError):
+            Annotate(demographics=("Gender: woman | man", "Age"), compare=compare)
+
+
+def test_a_round_with_another_question_is_no_survey(tmp_path: Path) -> None:
+    ask = RoundPlan("rate", "rating: scale(1,5,1)", "rater", people=1)
+    plan = GridPlan("rate", SidePlan(names=("a",)), SidePlan(names=("b",)), (ask,))
+    study = Study.create(tmp_path / "r.db", grids=[plan])
+    with pytest.raises(StageError, match="is not a survey"):
+        study.grid().survey_answers()

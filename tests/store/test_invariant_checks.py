@@ -61,9 +61,6 @@ def assert_refused(store: Store, attempt: Callable[[Tx], object], match: str = "
         attempt(tx)
 
 
-# -- promise 1: answers and decisions are only ever added
-
-
 STATEMENTS = (
     "UPDATE {} SET note = 'changed'",
     "UPDATE {} SET note = note WHERE id = 1",
@@ -85,9 +82,6 @@ def test_an_answer_or_decision_cannot_be_changed_or_deleted_or_go_with_its_assig
     with filled.write() as tx:
         judgements.add_judgements(tx, answered(1, 0), Origin.IMPORTED)
         assert judgements.answer_history(tx, 1)["code"].tolist() == [2, 0]
-
-
-# -- promise 5: no pair stands twice, none in the corpus
 
 
 def test_a_second_copy_of_a_pair_or_of_a_grid_is_refused(filled: Store) -> None:
@@ -134,9 +128,6 @@ def test_the_grid_is_the_product_less_the_corpus_each_pair_once(
     expected = [(h, c) for h in hs for c in cn if c in taken and (h, c) not in known]
     assert list(zip(made["hs_id"], made["cn_id"], strict=True)) == expected
     assert (n_pairs, left_out) == (len(expected), len(hs) * len(taken) - len(expected))
-
-
-# -- what else must hold
 
 
 def assign(cell_id: int, person_id: int, **more: int) -> Callable[[Tx], object]:

@@ -20,8 +20,8 @@ from fcpair.params import Partition
 from fcpair.records import Role
 from fcpair.steps.release_folder import RECORD
 from fcpair.study import Study
-from steps.publication.releasing import full_form, pairs_of
-from steps.small import At, check, open_work, record
+from steps.releasing import full_form, pairs_of
+from steps.small import At, check, record
 
 OWN_TIERS = {"yes": {"answers": ["appropriate"], "verdict": "none"}, "strict": {"labels": 3, "within": "gold"}}
 
@@ -116,43 +116,6 @@ def test_a_tier_of_its_own_is_named_by_the_rule_of_each_pair_that_came_into_it(a
         assert change.change == ("changed" if change.tier_before else "came")
 
 
-def test_an_answer_and_a_rule_are_both_named(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    diamond = study.grid().tier("diamond")
-    pair = int(diamond["pair"][diamond["n_labels"] == 3].iloc[0])
-
-    def change_both() -> None:
-        record(study, tmp_path, [("ben", pair, "not_sure")], supersede=True)
-        study.grid().save.partition(Partition(own_tiers={"triple": {"labels": 3, "verdict": "none"}}))
-
-    (change,) = [change for change in changes_after(study, tmp_path, change_both) if change.pair == pair]
-    assert change.tier_after.endswith("triple")
-    assert change.because[0].startswith("answer of p")
-    assert change.because[-1] == "rule of triple: none -> 3 labels or more; with or without a verdict"
-
-
-def test_a_verdict_moves_a_pair_between_tiers_that_are_not_nested(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    study.grid().save.partition(Partition(own_tiers={"ok": {"labels": 1}, "seen": {"verdict": "any"}}))
-    pair = pairs_of(study, "vera")[0]
-    disagree = [("vera", pair, "disagree")]
-    (change,) = changes_after(study, tmp_path, lambda: check(study, tmp_path, disagree, supersede=True))
-    assert change.tier_before.endswith(", ok, seen")
-    assert change.tier_after == "bronze, seen"
-    (because,) = change.because
-    assert because.endswith(": agree -> disagree")
-
-
-def test_pairs_come_with_their_first_verdicts(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    some = [(who, pair, "agree") for who, pair in open_work(study, checks=True)][:3]
-    changes = changes_after(study, tmp_path, lambda: check(study, tmp_path, some))
-    assert {(change.pair, change.change, change.tier_before) for change in changes} == {
-        (pair, "came", "") for _, pair, _ in some
-    }
-    assert all(any(": none -> agree" in clause for clause in change.because) for change in changes)
-
-
 def test_a_release_does_not_differ_from_itself_unless_it_was_changed(at: At, tmp_path: Path) -> None:
     study, form, v1 = at("checked"), full_form(tmp_path), tmp_path / "v1"
     assert changes_after(study, tmp_path, lambda: None) == []
@@ -163,9 +126,6 @@ def test_a_release_does_not_differ_from_itself_unless_it_was_changed(at: At, tmp
         Study.diff(v1, v1)
     with pytest.raises(InputError, match="there is no such folder"):
         Study.diff(tmp_path / "none", v1)
-
-
-# -- releases that somebody forged
 
 
 def forged(folder: Path, change: Callable[[Path], object]) -> Path:

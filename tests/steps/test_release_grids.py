@@ -18,7 +18,7 @@ from fcpair.records import Role
 from fcpair.stages.survey import LEAST_COUNTED, MERGED
 from fcpair.study import Study
 from steps.asked import STATEMENTS, surveyed
-from steps.publication.releasing import bytes_of, full_form
+from steps.releasing import bytes_of, full_form
 
 pytestmark = pytest.mark.files
 

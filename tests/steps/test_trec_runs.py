@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,9 +20,7 @@ from fcpair.recipe import load_recipe
 from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.oversight import build_progress
 from fcpair.study import Study
-from steps.small import CNS, HS, SHARED, assert_refused, write_corpus, write_csv
-
-At = Callable[[str], Study]
+from steps.small import CNS, HS, SHARED, At, assert_refused, with_grid, write_corpus, write_csv
 
 COLLECTION = """qid,query,docid,document
 q1,How do I mend a puncture?,,
@@ -72,9 +68,6 @@ def collection(tmp_path: Path) -> Study:
     return study
 
 
-# -- what is at the top of runs
-
-
 def test_candidates_are_the_union_of_the_first_of_each_run_for_each_selected_hs(at: At, tmp_path: Path) -> None:
     """Depth 2: two of three for the first HS by one run, one more by the other; the sixth HS is not selected."""
     study = at("selected")
@@ -89,6 +82,7 @@ def test_candidates_are_the_union_of_the_first_of_each_run_for_each_selected_hs(
     two = a_run(tmp_path / "two.trec", f"{hs[HS[0]]} Q0 {cn[CNS[10]]} 0 7 x", f"{hs[HS[1]]} Q0 {cn[SHARED]} 0 7 x")
     run = study.grid().retrieve(Retrieve(runs=(one, two), depth=2))
     assert run.counts == {"runs": {"one.trec": 2, "two.trec": 2}, "candidates": 3}
+    assert run.told == "3 candidates were brought in; runs: one.trec: 2, two.trec: 2"
     assert candidates(study) == {CNS[10], CNS[11], SHARED}
     assert run.notes == (
         "selected HS with no line in any run, which bring in no candidates of their own: "
@@ -97,8 +91,7 @@ def test_candidates_are_the_union_of_the_first_of_each_run_for_each_selected_hs(
 
 
 def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
-    study = at("selected")
-    grid = study.grid()
+    study, grid = with_grid(at("selected"))
     hs, cn = ids(study, "hs")[HS[2]], ids(study, "cn")[CNS[0]]
     one = a_run(tmp_path / "one.trec", f"{hs} Q0 {cn} 1 9.5 x")
     (tmp_path / "more").mkdir()
@@ -119,8 +112,7 @@ def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
 def test_a_run_that_cannot_be_is_refused_and_a_rank_for_which_a_system_named_nothing_takes_its_place(
     at: At, tmp_path: Path
 ) -> None:
-    study = at("selected")
-    grid = study.grid()
+    study, grid = with_grid(at("selected"))
     run = a_run(tmp_path / "r.trec", "5 Q0 7 1 2 x")
     strange = a_run(tmp_path / "strange.trec", "1 Q0 99 1 2 x", "q7 Q0 99 1 2 x", "q7 Q0 7 2 1 x")
     listed = write_csv(tmp_path / "l.csv", [{"cn": CNS[0]}])
@@ -141,9 +133,6 @@ def test_a_run_that_cannot_be_is_refused_and_a_rank_for_which_a_system_named_not
     ranked = (f"{hs} Q0 nothing-1 1 3 x", f"{hs} Q0 {cn[CNS[9]]} 2 2 x", f"{hs} Q0 {cn[CNS[10]]} 3 1 x")
     grid.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", *ranked),), depth=2))
     assert candidates(study) == {CNS[9]}
-
-
-# -- ids of the researcher's own
 
 
 @pytest.mark.server
@@ -168,8 +157,7 @@ def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At,
     """Before there is a label, or even a selection: a run over that file brings in what it names."""
     with pytest.raises(StageError, match="fcpair import"):
         at("empty").grid().export.corpus(tmp_path / "c.csv")
-    study = at("imported")
-    grid = study.grid()
+    study, grid = with_grid(at("imported"))
     with pytest.raises(InputError, match="name the tier"):
         grid.export.corpus(tmp_path / "c.csv", options=Export(pool="all"))
     assert grid.export.corpus(tmp_path / "corpus.csv").counts["rows"] == 21
@@ -179,9 +167,6 @@ def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At,
     assert row["hs"] == HS[1]
     grid.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", f"{row['hs_id']} Q0 {row['cn_id']} 1 1 x"),)))
     assert candidates(study) == {CNS[4]}
-
-
-# -- texts without a pair
 
 
 @pytest.mark.server
@@ -216,8 +201,7 @@ def test_texts_without_a_pair_are_selected_crossed_written_and_read_back_with_th
 
 
 def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) -> None:
-    study = Study.create(tmp_path / "lists.db")
-    grid = study.grid()
+    study, grid = with_grid(Study.create(tmp_path / "lists.db"))
     path = write_csv(tmp_path / "c.csv", [{"hs": "a", "cn": ""}, {"hs": "b", "cn": ""}, {"hs": "", "cn": "c"}])
     study.import_corpus(Import(path, unpaired=True))
     with study._store.read() as tx:
@@ -250,9 +234,6 @@ def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_
     )
 
 
-# -- recipes
-
-
 def test_a_recipe_names_runs_beside_it_and_is_held_against_their_content(tmp_path: Path) -> None:
     write_corpus(tmp_path / "c.csv")
     run = a_run(tmp_path / "r.trec", "1 Q0 12 1 2 x")
@@ -268,15 +249,3 @@ def test_a_recipe_names_runs_beside_it_and_is_held_against_their_content(tmp_pat
     a_run(run, "1 Q0 13 1 2 x")
     with pytest.raises(InputError, match=r"retrieve +runs .*r\.trec +that file with different content"):
         list(study.walk(read))
-
-
-def test_the_command_takes_several_runs(at: At, tmp_path: Path) -> None:
-    study = at("selected")
-    hs, cn = ids(study, "hs"), ids(study, "cn")
-    runs = [a_run(tmp_path / f"{n}.trec", f"{hs[HS[n]]} Q0 {cn[CNS[n]]} 1 2 x") for n in range(2)]
-    given = ["retrieve", "--run", str(runs[0]), "--run", str(runs[1]), "--depth", "5", "--study", study.place]
-    said = CliRunner().invoke(main, given)
-    assert said.exit_code == 0, said.output
-    assert "retrieve: 2 candidates were brought in; runs: 0.trec: 1, 1.trec: 1" in said.output
-    log = json.loads(CliRunner().invoke(main, ["log", "--format", "json", "--study", study.place]).output)
-    assert log[-1]["params"]["runs"] == [str(run) for run in runs]

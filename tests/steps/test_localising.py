@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError
 from fcpair.files.tables.tabular import LINE, read_table, write_table
 from fcpair.params import Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
@@ -16,7 +16,7 @@ from fcpair.stages.assignment.plan import check_plan
 from fcpair.store.corpus import texts
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.plans import ALL_ANSWER, WRITTEN, side, with_round, written
+from steps.plans import WRITTEN, side, with_round
 from steps.small import write_csv
 
 ROWS = [
@@ -114,19 +114,6 @@ def test_a_mended_text_is_in_the_next_side_with_its_metadata_and_replies_are_kno
     assert set(rated["group"]) == {"tea", "cats", "rain"}
 
 
-def test_what_was_written_in_an_earlier_grid_keeps_what_it_answers_and_its_source(tmp_path: Path) -> None:
-    mended = GridPlan("mend", SidePlan(answers="write"), SidePlan(names=("mended",)), (EDIT,))
-    study = written(tmp_path, mended, replace(RATE, rows=SidePlan(answers="mend")), rater=1)
-    for name in ("mend", "rate"):
-        grid = study.grid(name)
-        grid.pair()
-        grid.assign_round(name)
-        grid.simulate(ALL_ANSWER)
-    answers = study.grid("rate").answers()
-    assert set(answers["answered"]) == set(WRITTEN.rows.names)
-    assert set(answers["source"]) == {"people"}
-
-
 @pytest.mark.server
 def test_what_was_done_with_rows_is_counted_and_a_second_editor_has_what_the_first_wrote(tmp_path: Path) -> None:
     second = RoundPlan("polish", "text: edit(min_words=2)", role="annotator", edits="mend")
@@ -165,17 +152,6 @@ def test_a_sheet_has_the_row_as_the_text_to_be_edited_and_is_taken_in(tmp_path: 
     assert set(grid.answers("mend")["text"]) == {MENDED}
     study.grid("reply").pair()
     assert side(study, "reply", "row") == [MENDED] * 3, "the same words for two rows are two texts"
-
-
-def test_rows_are_edited_after_a_round_that_asked_something_else_of_them(tmp_path: Path) -> None:
-    ask = RoundPlan("ask", "fit: one_of(no,yes+)", people=1, counts=False)
-    study = localised(tmp_path, ask, replace(EDIT, after="ask"), first="ask")
-    with pytest.raises(StageError, match="3 answers are still open in round `ask`"):
-        study.grid("localise").assign_round("mend")
-    desk, ana = at_desk(study, "ana")
-    for task in desk.tasks(ana, 9):
-        give(desk, ana, "yes", task.assignment_id)
-    assert study.grid("localise").assign_round("mend").counts["cells"] == 3
 
 
 @pytest.mark.parametrize(

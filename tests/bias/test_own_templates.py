@@ -27,7 +27,7 @@ from fcpair.errors import InputError
 from fcpair.files.surveys.templates import items_table, read_templates, templates_from_texts
 from fcpair.files.tables.tabular import write_table
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "survey-templates.toml"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "survey-templates.toml"
 TEA = """
 [[template]]
 id = "tea"

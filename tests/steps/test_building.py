@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from servers import execute
 
 from fcpair.errors import FcpairError, InputError, StageError, StudyError
 from fcpair.grid import Grid
@@ -37,13 +36,13 @@ from steps.small import (
     ANNOTATORS,
     CNS,
     HS,
+    At,
     assert_refused,
     open_work,
+    with_grid,
     write_corpus,
     write_csv,
 )
-
-At = Callable[[str], Study]
 
 
 def row_in(folder: Path, **columns: str) -> Path:
@@ -84,9 +83,6 @@ def fake_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
 def built(study: Study) -> dict[str, int]:
     with study._store.read() as tx:
         return build_progress.n_built(tx)
-
-
-# -- the order of the road
 
 
 TOO_EARLY: dict[str, list[tuple[Callable[[Grid, Path], object], str]]] = {
@@ -178,9 +174,6 @@ def test_redo_of_a_stage_that_was_not_done_just_does_it_and_one_that_fails_keeps
     assert_refused(study, lambda: study.grid().select(too_many, redo=True), InputError, refusal)
 
 
-# -- what each stage makes
-
-
 def test_a_study_is_made_with_what_it_was_given_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"g\.md cannot be read"):
         Study.create(tmp_path / "s.db", Setup(guidelines=tmp_path / "g.md"))
@@ -200,15 +193,6 @@ def test_every_stage_leaves_a_run_with_its_parameters_and_counts(at: At) -> None
     assert runs[-1].params["seed"] == 1
     assert runs[-1].params["overlap"] == {"2": 0.25, "3": 0.25}
     assert all(run.version for run in runs)
-
-
-def test_a_broken_corpus_leaves_the_study_empty(at: At, tmp_path: Path) -> None:
-    study = at("empty")
-    broken = write_csv(tmp_path / "b.csv", [{"hs": "a", "cn": "b"}, {"hs": "c", "cn": " "}, {"hs": "", "cn": "d"}])
-    message = r"2 things are wrong[\s\S]*b\.csv:3[\s\S]*:4"
-    assert_refused(study, lambda: study.import_corpus(Import(broken)), InputError, message)
-    for table in ("text", "source_pair"):
-        assert execute(study.place, f"SELECT count(*) FROM {table}") == [(0,)]
 
 
 def test_selected_hs_are_in_the_order_of_the_list_whose_one_column_may_have_any_name(at: At, tmp_path: Path) -> None:
@@ -234,14 +218,6 @@ def test_a_selection_that_cannot_be_is_refused(at: At, tmp_path: Path) -> None:
     )
     for options, message in refused:
         assert_refused(study, lambda: study.grid().select(Select(**options)), InputError, message)  # noqa: B023
-
-
-def test_a_use_case_takes_its_own_params_and_nothing_else(at: At) -> None:
-    study = at("imported")
-    grid: Any = study.grid()
-    for call in (grid.select, grid.retrieve, grid.assign, grid.adjudicate, grid.simulate, grid.tiers, grid.pair):
-        assert_refused(study, partial(call, 45), InputError, r"options is 45; expected \w+\(\.\.\.\) of fcpair.params")
-    assert_refused(study, partial(grid.select, options=Pair()), InputError, r"expected Select\(\.\.\.\)")
 
 
 @pytest.mark.server
@@ -281,8 +257,7 @@ def test_retrieval_says_when_the_model_does_not_know_the_language(
 
 def test_candidates_can_be_listed_and_then_nothing_is_encoded(at: At, tmp_path: Path) -> None:
     """One of the three is a source CN: it stays, but not beside the HS that the corpus pairs it with."""
-    study = at("selected")
-    grid = study.grid()
+    study, grid = with_grid(at("selected"))
     unknown = write_csv(tmp_path / "unknown.csv", [{"cn": "Nobody has written this."}])
     refusal = "this CN is not in the study"
     assert_refused(study, lambda: grid.retrieve(Retrieve(cn_list=unknown)), InputError, refusal)
@@ -306,18 +281,6 @@ def test_every_cn_of_the_corpus_can_be_a_candidate_and_known_pairs_stay_out(at: 
     assert study.grid().retrieve(every_cn=True).counts == {"candidates": 19}
     counts = study.grid().pair().counts
     assert (counts["hs"], counts["cn"], counts["pairs"], counts["in_corpus"]) == (4, 19, 62, 14)
-
-
-@pytest.mark.slow
-def test_pairs_of_the_corpus_are_kept_when_asked_for(at: At, tmp_path: Path) -> None:
-    study = at("selected")
-    grid = study.grid()
-    grid.retrieve(every_cn=True)
-    kept = grid.pair(Pair(keep_known=True)).counts
-    assert (kept["pairs"], kept["in_corpus"]) == (76, 14)
-    assert grid.effective_options(Pair).keep_known
-    report = study.report(tmp_path / "report.html").read_text("utf-8")
-    assert "in the corpus already, so not in the grid" not in report
 
 
 @pytest.mark.server
@@ -373,16 +336,6 @@ def test_overlapping_pairs_go_to_the_named_groups(at: At) -> None:
     doubles = [names for names in by_pair.values() if len(names) == 2]
     assert len(doubles) == 12
     assert {frozenset(names) for names in doubles} == {frozenset({"ana", "ben"}), frozenset({"cleo", "dora"})}
-
-
-def test_sheets_hold_each_shard_in_its_order_and_no_label(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    written = study.grid().sheets.write_labels(tmp_path / "deep" / "sheets")
-    assert written == {"ana": 14, "ben": 14, "cleo": 14}
-    lines = (tmp_path / "deep" / "sheets" / "ben.csv").read_text("utf-8").splitlines()
-    assert lines[0] == "annotator,position,pair,hs_id,cn_id,hs,cn,label,note"
-    assert [line.split(",")[1] for line in lines[1:]] == [str(n) for n in range(1, 15)]
-    assert all(line.endswith(",,") for line in lines[1:])
 
 
 def test_texts_that_the_model_cuts_are_counted_in_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

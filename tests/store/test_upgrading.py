@@ -45,7 +45,7 @@ from fcpair.work_records import Submission
 
 pytestmark = pytest.mark.files
 
-SCHEMAS = Path(__file__).parents[2] / "assets"
+SCHEMAS = Path(__file__).parents[1] / "assets"
 FILES = sorted(SCHEMAS.glob("*.sqlite"))
 BACKUPS = sorted(SCHEMAS.glob("*-postgresql.backup"))  # of each schema since 0006, which was the first there
 # What is between the oldest and the newest of them is upgraded by `make test-slow`.
@@ -382,9 +382,6 @@ def test_what_was_changed_behind_its_back_before_the_upgrade_is_found_after_it_a
     faults = {check.name: check.found for check in Study.doctor(changed).checks if check.found}
     for check, fault in CHANGES.values():
         assert any(fault in line for line in faults[check])
-
-
-# -- in PostgreSQL
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
-from fcpair.params import Assign, Import, Pair, Select, Validate
+from fcpair.params import Assign, Import, Pair, Select, Setup, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role, Status
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import texts
 from fcpair.study import Study
-from steps.online import at_desk
+from steps.online import at_desk, give
 from steps.plans import (
     ALL_ANSWER,
     CRITERIA,
@@ -38,9 +38,6 @@ from steps.small import HS, assert_refused, write_corpus, write_csv
 
 def from_file(path: Path, **more: str) -> GridPlan:
     return replace(WRITTEN, rows=SidePlan(file=path, column="statement", **more))  # type: ignore[arg-type]
-
-
-# ---- adding grids
 
 
 def test_a_side_has_names_in_their_order_and_grids_share_the_texts_that_they_both_name(tmp_path: Path) -> None:
@@ -70,15 +67,6 @@ def test_a_grid_is_added_to_a_study_that_has_main(tmp_path: Path) -> None:
     assert study.status()["stages"]["pair"] == 0
     with pytest.raises(StageError, match="`main` are assigned by `fcpair assign` and `fcpair validate assign`"):
         study.grid().assign_round("label")
-
-
-def test_a_file_that_is_not_there_adds_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.csv: there is no such file"):
-        study_of(tmp_path, from_file(tmp_path / "none.csv"))
-    assert not (tmp_path / "study.db").exists()
-
-
-# ---- sides
 
 
 @pytest.mark.server
@@ -179,9 +167,6 @@ def test_a_side_and_a_round_are_made_anew_until_somebody_has_answered(tmp_path: 
         grid.pair(redo=True)
 
 
-# ---- stages that are not for planned grids
-
-
 def test_the_stages_of_a_corpus_are_refused_and_a_round_is_named_where_there_are_several(tmp_path: Path) -> None:
     plan = replace(WRITTEN, rounds=(*WRITTEN.rounds, replace(RATE, name="fit")))
     study = study_of(tmp_path, plan, annotator=2)
@@ -206,9 +191,6 @@ def test_the_stages_of_a_corpus_are_refused_and_a_round_is_named_where_there_are
     )
     for call, error, message in refused:
         assert_refused(study, call, error, message)
-
-
-# ---- dealing
 
 
 def test_nobody_writes_twice_on_a_row_even_where_somebody_skipped(tmp_path: Path) -> None:
@@ -261,9 +243,6 @@ def test_everybody_is_asked_everything_and_so_is_who_comes_later(tmp_path: Path)
     assert study.grid_overview()[0]["rounds"][0]["vacant"] == 0
     grid.simulate(ALL_ANSWER)
     assert grid.assign_round("believed").counts["assignments"] == 12 * 4, "everybody may answer two rounds"
-
-
-# ---- who may not have what
 
 
 def raters_of_own(study: Study, grid: str = "rate") -> int:
@@ -323,30 +302,6 @@ def test_a_later_round_waits_and_goes_to_others(tmp_path: Path, later: RoundPlan
     assert first.merge(second, on=["cell_id", "person"]).empty
 
 
-def test_only_cells_that_were_answered_are_edited(tmp_path: Path) -> None:
-    grid = study_of(tmp_path, replace(WRITTEN, rounds=(*WRITTEN.rounds, EDIT)), writer=3, annotator=1).grid("write")
-    grid.pair()
-    grid.assign_round("write")
-    grid.simulate(replace(ALL_ANSWER, skips=1.0))
-    with pytest.raises(StageError, match="no cell has a text to edit in round `write`, so there is none for `edit`"):
-        grid.assign_round("edit")
-
-
-# ---- work that finds new hands
-
-
-def test_who_leaves_hands_over_in_every_grid(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, replace(WRITTEN, name="other"), writer=4)
-    for name in study.grids:
-        assigned(study, name)
-    assert study.retire("writer1").counts == {"withdrawn": 6, "reassigned": 6, "vacant": 0}
-    for name in study.grids:
-        given = dealt(study, name, "write")
-        held = given[given["status"] == Status.OPEN.value]
-        assert len(held) == 12
-        assert not held.duplicated(["row", "person"]).any()
-
-
 @pytest.mark.server
 def test_who_comes_gets_what_nobody_could_take_and_nobody_with_open_work_changes_role(tmp_path: Path) -> None:
     study = study_of(tmp_path, replace(WRITTEN, name="first"), WRITTEN, writer=3)
@@ -374,9 +329,6 @@ def test_the_overview_says_how_far_each_round_is_and_a_round_has_the_options_of_
         study.change_role("adjudicator1", Role.RATER)
 
 
-# ---- a part of the cells
-
-
 def test_a_pilot_is_on_cells_that_are_drawn_and_asks_everybody(tmp_path: Path) -> None:
     pilot = RoundPlan("pilot", "pilot: one_of(no,yes)", answers=0, people=3, cells=2, counts=False, seed=5)
     plan = replace(WRITTEN, rounds=(pilot, replace(pilot, name="all", cells=10_000), *WRITTEN.rounds))
@@ -395,3 +347,64 @@ def test_a_pilot_is_on_cells_that_are_drawn_and_asks_everybody(tmp_path: Path) -
     for wrong in ({"cells": 0}, {"cells": 3, "screen": "row"}):
         with pytest.raises(InputError, match="cells is"):
             RoundPlan("pilot", "pilot: one_of(no,yes)", **wrong)
+
+
+BOTH = ("Tea is odd.", "Cats are cold.")
+WRITE_ALL = GridPlan(
+    "write", SidePlan(names=BOTH), SidePlan(names=("reply",)), (RoundPlan("write", "text: text()", role="writer"),)
+)
+RATED_ALL = RoundPlan("rate", "rating: scale(1,5,1)", role="rater")
+
+
+def propose(said: Path) -> GridPlan:
+    models = (f"plain=canned:{said}(row=HS,reply=CN,several=first)",)
+    return GridPlan(
+        "replies", SidePlan(names=BOTH), SidePlan(names=("plain",)), (RoundPlan("say", "text: text()", models=models),)
+    )
+
+
+@pytest.fixture
+def of_both(tmp_path: Path) -> Study:
+    """Wren has written to both statements, and the model has a reply to each, of several in its file."""
+    rows = [{"HS": row, "CN": f"{row} {how}"} for row in BOTH for how in ("I do not think so.", "Not at all.")]
+    said = Path(write_csv(tmp_path / "released.csv", rows))
+    rate = GridPlan("rate", SidePlan(answers=("write", "replies")), SidePlan(names=("kind",)), (RATED_ALL,))
+    of_both = Study.create(tmp_path / "of_both.db", Setup(title="t"), grids=[WRITE_ALL, propose(said), rate])
+    of_both.add_people(["wren"], Role.WRITER)
+    of_both.add_people(["rob"], Role.RATER)
+    of_both.grid("write").pair()
+    of_both.grid("write").assign_round()
+    of_both.grid("replies").pair()
+    return of_both
+
+
+@pytest.mark.server
+def test_a_side_has_what_was_written_in_each_grid_and_says_by_whom(of_both: Study) -> None:
+    desk, visitor = at_desk(of_both, "wren")
+    rate = of_both.grid("rate")
+    tasks = desk.tasks(visitor, 9)
+    with pytest.raises(StageError, match="2 answers are still open in round `write` of grid `write`"):
+        rate.pair()
+    for task in tasks:
+        give(desk, visitor, f"{task.row.body} Is it?", task.assignment_id)
+    with pytest.raises(StageError, match="round `say` of grid `replies` comes first"):
+        rate.pair()
+    of_both.grid("replies").generate("say")
+    rate.pair()
+    rate.assign_round()
+    desk, visitor = at_desk(of_both, "rob")
+    for task in desk.tasks(visitor, 9):
+        give(desk, visitor, 3, task.assignment_id)
+    table = rate.answers().sort_values("cell")
+    assert table["row"].tolist() == [f"{row} {how}" for how in ("Is it?", "I do not think so.") for row in BOTH]
+    assert table["source"].tolist() == ["people", "people", "plain", "plain"]
+    assert table["answered"].tolist() == [*BOTH, *BOTH]
+
+
+def test_only_cells_that_were_answered_are_edited(tmp_path: Path) -> None:
+    grid = study_of(tmp_path, replace(WRITTEN, rounds=(*WRITTEN.rounds, EDIT)), writer=3, annotator=1).grid("write")
+    grid.pair()
+    grid.assign_round("write")
+    grid.simulate(replace(ALL_ANSWER, skips=1.0))
+    with pytest.raises(StageError, match="no cell has a text to edit in round `write`, so there is none for `edit`"):
+        grid.assign_round("edit")
