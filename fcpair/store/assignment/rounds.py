@@ -229,8 +229,9 @@ def by_name(tx: Tx, name: str | None) -> Round:
     if name is None:
         return primary(tx)
     if (of := (rounds_by_name := {item.name: item for item in of_grid(tx)}).get(name)) is None:
-        message = "there is no round `%(name)s` in this grid; its rounds: %(names)s"
-        raise UnknownIdError.say(message, name=name, names=list(rounds_by_name))
+        raise UnknownIdError.say(
+            "there is no round `%(name)s` in this grid; its rounds: %(names)s", name=name, names=list(rounds_by_name)
+        )
     return of
 
 
