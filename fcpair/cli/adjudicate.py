@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.late import answer_files
 from fcpair.cli.options import (
     FILE,
     PATH,
@@ -21,7 +20,7 @@ from fcpair.cli.options import (
     supersede_option,
     with_grid,
 )
-from fcpair.cli.output import format_counts, note_trial, print_message, print_receipt, print_run
+from fcpair.cli.output import answer_files, format_counts, note_trial, print_message, print_receipt, print_run
 from fcpair.cli.terminal import as_displayed, print_raw, print_wrapped, screen_width, width_of, wrap_text
 from fcpair.errors import ConflictError, InputError, LimitError, RefusedError, SettingError
 from fcpair.params import Adjudicate, CaseRanking

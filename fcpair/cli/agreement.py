@@ -10,7 +10,6 @@ import click
 
 from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.late import tabular
 from fcpair.cli.options import (
     PATH,
     effective_params,
@@ -21,6 +20,7 @@ from fcpair.cli.options import (
     shared_option,
     with_grid,
 )
+from fcpair.cli.output import tabular
 from fcpair.cli.terminal import Cell
 from fcpair.params import Agree
 from fcpair.records import Figure

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.late import plots, studies, tabular
 from fcpair.cli.options import (
     PATH,
     FigureFolder,
@@ -30,7 +29,7 @@ from fcpair.cli.options import (
     with_study,
     write_figures,
 )
-from fcpair.cli.output import Table, emit, print_message, print_run, status_spinner
+from fcpair.cli.output import Table, emit, plots, print_message, print_run, status_spinner, studies, tabular
 from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError, StageError
 from fcpair.param_values import N_PEOPLE

@@ -11,7 +11,6 @@ import click
 
 from fcpair.cli.acts import add_acts
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.late import answer_files, plots, studies
 from fcpair.cli.options import (
     FILE,
     FOLDER,
@@ -32,7 +31,18 @@ from fcpair.cli.options import (
     with_grid,
     write_figures,
 )
-from fcpair.cli.output import Table, emit, footnotes, for_each_file, print_message, print_run, status_spinner
+from fcpair.cli.output import (
+    Table,
+    answer_files,
+    emit,
+    footnotes,
+    for_each_file,
+    plots,
+    print_message,
+    print_run,
+    status_spinner,
+    studies,
+)
 from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError
 from fcpair.files.answers.sheets import SHEET_FORMATS, SheetFormat

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.late import plots, tabular
 from fcpair.cli.options import (
     PATH,
     FigureFolder,
@@ -27,7 +26,7 @@ from fcpair.cli.options import (
     study_option,
     write_figures,
 )
-from fcpair.cli.output import Row, Table, emit, print_message, print_rows
+from fcpair.cli.output import Row, Table, emit, plots, print_message, print_rows, tabular
 from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError, reject
 from fcpair.params import BELIEVED

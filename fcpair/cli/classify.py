@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.late import tabular
 from fcpair.cli.options import PATH, format_option, option, resamples_option, seed_option, shared_option
-from fcpair.cli.output import Table, figure_row, figure_table, footnotes, print_message, print_note, progress, remarks
+from fcpair.cli.output import (
+    Table,
+    figure_row,
+    figure_table,
+    footnotes,
+    print_message,
+    print_note,
+    progress,
+    remarks,
+    tabular,
+)
 from fcpair.cli.terminal import Cell
 from fcpair.cli.texts import LabelColumn, Texts, with_labels, with_texts
 from fcpair.errors import Finding, InputError, reject

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.late import tabular
 from fcpair.cli.options import (
     PATH,
     format_option,
@@ -22,7 +21,7 @@ from fcpair.cli.options import (
     sheet_option,
     study_option,
 )
-from fcpair.cli.output import Table, emit, print_message, progress
+from fcpair.cli.output import Table, emit, print_message, progress, tabular
 from fcpair.cli.terminal import Cell, shorten
 from fcpair.cli.texts import LabelColumn, Texts, with_labels, with_texts
 from fcpair.errors import InputError, suggest_name

@@ -13,8 +13,7 @@ import click
 from click.core import ParameterSource
 
 from fcpair.cli.given_options import Command, take_effect
-from fcpair.cli.late import studies, tabular
-from fcpair.cli.output import CSV, JSON, TEXT, collect_receipts, print_message
+from fcpair.cli.output import CSV, JSON, TEXT, collect_receipts, print_message, studies, tabular
 from fcpair.cli.terminal import before_printing
 from fcpair.errors import InputError
 from fcpair.param_values import Bounds, check_effects, field_default, flag_of, plain_type

@@ -19,15 +19,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from fcpair.cli import terminal
-from fcpair.cli.late import tabular
 from fcpair.errors import InputError
-from fcpair.lazy import pd
+from fcpair.lazy import Lazy, pd
 from fcpair.notebook import Result
 from fcpair.records import Figure, RunRecord, SampleSize
 from fcpair.sentences import Id, join, say
 
 if TYPE_CHECKING:
+    from fcpair import study as studies
+    from fcpair.files.answers import answer_files
+    from fcpair.files.tables import tabular
     from fcpair.grid import Grid
+    from fcpair.report.figures import plots
+else:  # each loaded when a command first uses something of it: help comes without them
+    studies, tabular = Lazy("fcpair.study"), Lazy("fcpair.files.tables.tabular")
+    answer_files, plots = Lazy("fcpair.files.answers.answer_files"), Lazy("fcpair.report.figures.plots")
+
+__all__ = ["answer_files", "plots", "studies", "tabular"]  # beside what is defined here
 
 LONGEST_TABLE = 1000  # rows that are printed for people
 ROWS_AT_ONCE = 1000

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.acts import add_acts
-from fcpair.cli.late import tabular
 from fcpair.cli.options import (
     PATH,
     format_option,
@@ -22,7 +21,7 @@ from fcpair.cli.options import (
     with_grid,
     with_study,
 )
-from fcpair.cli.output import print_message, print_receipt, print_rows, print_run
+from fcpair.cli.output import print_message, print_receipt, print_rows, print_run, tabular
 from fcpair.errors import InputError, StageError
 from fcpair.params import DEFAULT_SERVER_URL, Assign
 from fcpair.records import Role, invite_link

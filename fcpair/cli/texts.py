@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import Command, take_effect
-from fcpair.cli.late import tabular
 from fcpair.cli.options import (
     PATH,
     grid_option,
@@ -23,7 +22,7 @@ from fcpair.cli.options import (
     sheet_option,
     study_option,
 )
-from fcpair.cli.output import Row, Table, emit, print_message
+from fcpair.cli.output import Row, Table, emit, print_message, tabular
 from fcpair.errors import InputError, StageError, suggest_name
 from fcpair.lazy import pd
 

@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.late import studies
 from fcpair.cli.options import PATH, StudyPlace, format_option, option, study_option
-from fcpair.cli.output import Row, Table, emit, note_trial, note_writing, print_message, print_receipt, progress
+from fcpair.cli.output import (
+    Row,
+    Table,
+    emit,
+    note_trial,
+    note_writing,
+    print_message,
+    print_receipt,
+    progress,
+    studies,
+)
 from fcpair.cli.terminal import print_wrapped
 
 if TYPE_CHECKING:

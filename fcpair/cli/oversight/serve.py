@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli import USAGE_OR_DATA
-from fcpair.cli.late import studies
 from fcpair.cli.options import close_at_end, effective_params, option, shared_option, study_option
-from fcpair.cli.output import print_message, print_note
+from fcpair.cli.output import print_message, print_note, studies
 from fcpair.cli.terminal import print_raw
 from fcpair.errors import require
 from fcpair.param_values import as_params

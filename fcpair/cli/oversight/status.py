@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from fcpair.cli import output, terminal
-from fcpair.cli.late import studies
 from fcpair.cli.options import (
     PATH,
     close_at_end,
@@ -25,6 +24,7 @@ from fcpair.cli.options import (
     with_grid,
     with_study,
 )
+from fcpair.cli.output import studies
 from fcpair.cli.people import PERSON_COLUMNS, SCORE_COLUMNS, SCORE_NOTE
 from fcpair.errors import RecipeEndError
 from fcpair.params import MethodsFormat, Note, Setup

@@ -10,8 +10,8 @@ import click
 
 from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.late import tabular
 from fcpair.cli.options import PATH, complete_tier, effective_params, format_option, look_at_grid, shared_option
+from fcpair.cli.output import tabular
 from fcpair.cli.terminal import print_wrapped, shorten
 from fcpair.params import Partition
 from fcpair.records import TIERS, Origin

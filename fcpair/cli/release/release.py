@@ -11,7 +11,6 @@ import click
 
 from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.late import studies
 from fcpair.cli.options import (
     PATH,
     StudyPlace,
@@ -27,6 +26,7 @@ from fcpair.cli.options import (
     with_grid,
     with_study,
 )
+from fcpair.cli.output import studies
 from fcpair.cli.terminal import print_raw, print_wrapped
 from fcpair.files.answers.writings import Layout
 from fcpair.files.release.exports import EXPORTS, ExportKind
