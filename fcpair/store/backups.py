@@ -219,11 +219,11 @@ def _read_blocks(tx: Tx, table: Table) -> Iterator[list[tuple[Any, ...]]]:
     converts = [plain_real if isinstance(of, Float) else _plain_json if isinstance(of, JSON) else None for of in kinds]
     try:
         for rows in tx.execute(query, execution_options=statements.STREAMED).partitions(BLOCK):
-            columns = (
+            converted = (
                 values if plain is None else [None if value is None else plain(value) for value in values]
                 for plain, values in zip(converts, zip(*rows, strict=True), strict=True)
             )
-            yield list(zip(*columns, strict=True))
+            yield list(zip(*converted, strict=True))
     except OperationalError as error:
         if "Could not decode to UTF-8" not in str(error):
             raise

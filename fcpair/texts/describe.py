@@ -184,8 +184,15 @@ class DescribedFigure:
         rounded = str(round_half_up(self.value)) if has_decimals and self.value is not None else None
         over_groups, n_groups = (None, None) if (mean := self.over_groups) is None else (float(mean), self.n_groups)
         return {
-            **{"figure": self.figure, "per": self.per, "of": self.of, "value": value, "rounded": rounded},
-            **{"n": self.n, "over_groups": over_groups, "n_groups": n_groups, "why": self.why},
+            "figure": self.figure,
+            "per": self.per,
+            "of": self.of,
+            "value": value,
+            "rounded": rounded,
+            "n": self.n,
+            "over_groups": over_groups,
+            "n_groups": n_groups,
+            "why": self.why,
         }
 
 

@@ -61,9 +61,16 @@ class PrintedCheck:
         """As JSON and CSV have it; `printed` is text, with its decimals."""
         value, over_groups = (float(of) if isinstance(of, Fraction) else of for of in (self.value, self.over_groups))
         return {
-            **{FIGURE: self.printed.figure, OF: self.printed.of, PRINTED: str(self.printed.printed), N: self.n},
-            **{"value": value, "over_groups": over_groups, "reading": self.reading, "possible": self.possible},
-            **{"comes_out": self.comes_out, "told": self.told},
+            FIGURE: self.printed.figure,
+            OF: self.printed.of,
+            PRINTED: str(self.printed.printed),
+            N: self.n,
+            "value": value,
+            "over_groups": over_groups,
+            "reading": self.reading,
+            "possible": self.possible,
+            "comes_out": self.comes_out,
+            "told": self.told,
         }
 
 

@@ -76,7 +76,7 @@ def test_no_measures_give_no_columns() -> None:
     ],
 )
 def test_arrays_that_cannot_be_measured_are_refused(
-    scores: NDArray[np.float64], labels: NDArray[np.float64], message: str
+    scores: NDArray[np.float64], labels: NDArray[np.int8], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         measure_arrays(scores, labels, [MRR(3)])

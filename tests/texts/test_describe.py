@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,7 @@ ALL = TextColumns("cn", "hs", "target", "from", "by")
 NUMBERS = st.lists(st.integers(0, 200), min_size=2, max_size=30)
 
 
-def described(columns: TextColumns = ALL, frame: pd.DataFrame = FRAME, **limits: int) -> Description:
+def described(columns: TextColumns = ALL, frame: pd.DataFrame = FRAME, **limits: Any) -> Description:
     return describe(
         frame,
         columns,

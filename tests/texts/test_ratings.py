@@ -143,7 +143,7 @@ def test_a_text_has_its_measure_once_and_a_rating_from_each_rater() -> None:
     assert found.raters == ("ana", "ben")
     np.testing.assert_array_equal(found.ratings, [[4, 4.5], [NAN, 2], [NAN, NAN]])
     assert found.kind == ("facts", "humour", "facts")
-    assert found.select(~np.isnan(found.ratings).all(axis=1)).measure.tolist() == [0.5, 0.25]
+    assert found.select(np.asarray(~np.isnan(found.ratings).all(axis=1))).measure.tolist() == [0.5, 0.25]
 
 
 def test_without_text_and_rater_each_row_is_a_text_and_one_person_rated_all() -> None:

@@ -310,11 +310,17 @@ class Potato(JsonLinesTool):
             required = {"label_requirement": {"required": True}}
             schemes.append(choice | required if options else _box(name, name, required=True))
         config = {
-            **{"annotation_task_name": project.title, "task_dir": ".", "output_annotation_dir": OUTPUT},
-            **{"output_annotation_format": "jsonl", "data_files": [DATA], "base_css": STYLE},
-            **{"item_properties": {"id_key": KEY, "text_key": "text"}, "require_password": True},
+            "annotation_task_name": project.title,
+            "task_dir": ".",
+            "output_annotation_dir": OUTPUT,
+            "output_annotation_format": "jsonl",
+            "data_files": [DATA],
+            "base_css": STYLE,
+            "item_properties": {"id_key": KEY, "text_key": "text"},
+            "require_password": True,
             "user_config": {"allow_all_users": False, "users": list(project.shards)},
-            **{"assignment_strategy": "batch", "batch_assignment": {"enabled": True}},
+            "assignment_strategy": "batch",
+            "batch_assignment": {"enabled": True},
             "annotation_schemes": [*schemes, _box(note_name(project.form), "Note", required=False)],
         }
         return {

@@ -217,7 +217,7 @@ def takes_params(use_case: UseCase) -> UseCase:
         for parameter in signature.parameters.values()
     ]
     call_checked.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    if items := [item for argument in arguments for item in argument.items]:
+    if helped_items := [item for argument in arguments for item in argument.items]:
         # The help of each keyword argument, which stands in the params class alone.
         is_any_own = any(argument.is_own for argument in arguments)
         own_settings = ["An option that is not given is the grid's own setting, or else its default.", ""] * is_any_own
@@ -225,7 +225,7 @@ def takes_params(use_case: UseCase) -> UseCase:
             textwrap.fill(
                 f"{item.name}: {item.metadata['help']}", 108, initial_indent="    ", subsequent_indent="        "
             )
-            for item in items
+            for item in helped_items
         )
         block = textwrap.indent("\n".join([*own_settings, "Args:", *helped]), "    ")
         text, raises, errors = (use_case.__doc__ or "").partition("\n    Raises:\n")

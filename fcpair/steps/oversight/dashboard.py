@@ -281,7 +281,7 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
     questions: dict[str, tuple[Round, int, Closed | None]] = {}  # by name: round, part of its form, what can be counted
     for answered in sorted(rounds.answer_rounds(tx), key=lambda round_: not round_.counts):
         parts = enumerate(form_of(answered.form).parts())
-        own_questions = {
+        own_questions: dict[str, tuple[Round, int, Closed | None]] = {
             f"{answered.name}: {part.name}": (answered, at, part.question)
             for at, part in parts
             if len(part.question.choices) <= MOST_CHOICES

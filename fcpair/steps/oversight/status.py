@@ -91,8 +91,8 @@ def status(study: StudyContext) -> dict[str, Any]:
 
 
 def _next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
-    first, *others = [*steps] or [otherwise]
-    return {"next": first, "also": others}
+    all_steps = [*steps]
+    return {"next": all_steps[0] if all_steps else otherwise, "also": all_steps[1:]}
 
 
 def _final_commands(tx: Tx) -> str:

@@ -108,7 +108,9 @@ class Exports:
         with self._grid._store.read() as tx:
             rules, study_facts = context.rules_of(self._grid, tx), runs.study_facts(tx)
             facts = CardFacts(
-                *(study_facts[name] for name in ("title", "hs_name", "cn_name")),
+                study_facts["title"],
+                study_facts["hs_name"],
+                study_facts["cn_name"],
                 context.scheme_of(tx),
                 tier_rules(rules),
                 simulated_note(judgements.n_by_origin(tx)),

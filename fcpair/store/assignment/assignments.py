@@ -154,7 +154,8 @@ def sums_of_people(counts_by_grid: Mapping[int, Counts]) -> dict[int, Counter[st
 
 def _counted_as(status: ColumnElement[str]) -> ColumnElement[str]:
     # Not by parameters: PostgreSQL would not see that what is selected is what is grouped by.
-    opted_out, withdrawn = (literal_column(f"'{name}'") for name in (OPTED_OUT, Status.WITHDRAWN.value))
+    opted_out: ColumnElement[str] = literal_column(f"'{OPTED_OUT}'")
+    withdrawn: ColumnElement[str] = literal_column(f"'{Status.WITHDRAWN.value}'")
     return case((status == opted_out, withdrawn), else_=status).label("status")
 
 

@@ -245,7 +245,8 @@ def assign_slots(
     """Give a person these slots, in order, behind a position; cells that they lost unanswered keep their number."""
     own = (assignment.c.person_id == person_id) & (assignment.c.round_id == of.id)
     is_chosen = assignment.c.cell_id.in_(as_subquery([slot.cell_id for slot in chosen]))
-    own_ids, new = dict(tx.execute(select(*assignment.c["cell_id", "id"]).where(own, is_chosen)).all()), []
+    rows = tx.execute(select(*assignment.c["cell_id", "id"]).where(own, is_chosen))
+    own_ids, new = {row.cell_id: row.id for row in rows}, []
     for at, free_slot in enumerate(chosen, behind + 1):
         if (own_id := own_ids.get(free_slot.cell_id)) is not None:
             # It is taken out of the row of those who had a slot: it is to fill this one now.

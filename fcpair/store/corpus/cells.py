@@ -68,7 +68,7 @@ def shape(tx: Tx) -> tuple[int, int]:
 
 def places_of(tx: Tx, pairs: Any) -> NDArray[np.int64]:
     """The place of each pair (`hs_id`, `cn_id`) in the product, row by row from 0; -1 where a text is not drawn."""
-    drawn_sides = [pd.Index(sides.text_ids(tx, axis, drawn=True), "int64") for axis in AXES]
+    drawn_sides = [pd.Index(sides.text_ids(tx, axis, drawn=True), dtype="int64") for axis in AXES]
     row_at, column_at = (
         drawn.get_indexer(np.asarray(pairs[name], np.int64))
         for drawn, name in zip(drawn_sides, ("hs_id", "cn_id"), strict=True)

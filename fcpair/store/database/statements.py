@@ -166,8 +166,8 @@ def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame
         pd.DataFrame({column.name: convert(column, values) for column, values in zip(columns, part, strict=True)})
         for part in column_chunks(tx, query, streamed=streamed)
     ]
-    empty = {column.name: [] for column in columns}
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(empty, dtype="int64")
+    empty = pd.DataFrame(columns=[column.name for column in columns], dtype="int64")
+    return pd.concat(parts, ignore_index=True) if parts else empty
 
 
 def integer_arrays(tx: Tx, query: Select[Any]) -> dict[str, NDArray[Any]]:

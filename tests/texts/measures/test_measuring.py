@@ -29,7 +29,7 @@ COLUMNS = {"hs": ["x", "x ", "y"], "cn": ["tea", "bread", "milk"], "gold": ["a",
 
 
 def test_measures_may_be_values_or_names_and_each_counts_once() -> None:
-    names = [parse_measure("dist-2"), "dist-2", "dist-1", "meteor(match=exact)", "meteor"]
+    names: list[Measure | str] = [parse_measure("dist-2"), "dist-2", "dist-1", "meteor(match=exact)", "meteor"]
     found = measure(["we drink tea"], names, references=[["tea"]])
     assert [one.name for one in found.figures] == ["dist-2", "dist-1", "meteor(match=exact)"]
 
