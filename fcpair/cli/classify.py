@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -200,7 +200,9 @@ def split(
         | {"labels": {label: of[at] for label, of in of_labels.items()}}
         for at, side in enumerate(sides)
     ]
-    rows = [{SPLIT: side, "of": what, "n": of[at]} for at, side in enumerate(sides) for what, of in all_counts]
+    rows: list[dict[str, Any]] = [
+        {SPLIT: side, "of": what, "n": of[at]} for at, side in enumerate(sides) for what, of in all_counts
+    ]
     options = {"shares": [float(share) for share in parts], "seed": seed}
     note = f"undefined, because {why}" if distance is None else f"{distance:.6f} (Sechidis et al. 2011; 0 is exact)"
     title = f"{texts.title}: lines of each side, in all and with each label"

@@ -70,7 +70,7 @@ def places_of(tx: Tx, pairs: Any) -> NDArray[np.int64]:
     """The place of each pair (`hs_id`, `cn_id`) in the product, row by row from 0; -1 where a text is not drawn."""
     drawn_sides = [pd.Index(sides.text_ids(tx, axis, drawn=True), dtype="int64") for axis in AXES]
     row_at, column_at = (
-        drawn.get_indexer(np.asarray(pairs[name], np.int64))
+        drawn.get_indexer(pd.Index(pairs[name], dtype="int64"))
         for drawn, name in zip(drawn_sides, ("hs_id", "cn_id"), strict=True)
     )
     return np.where((row_at < 0) | (column_at < 0), -1, row_at * len(drawn_sides[1]) + column_at)

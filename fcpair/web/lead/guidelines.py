@@ -302,9 +302,9 @@ def list_entries(
     entries = []
     for of in names:
         questions = []
-        for question, option_names in forms[of.grid].items():
+        for question, known_options in forms[of.grid].items():
             shown = entry("questions", _key(words.questions, (of.grid, question), n_questions), question)
-            paths = ((of.grid, question, name) for name in option_names)
+            paths = ((of.grid, question, name) for name in known_options)
             below = (entry("options", _key(words.options, path, n_options), path[-1]) for path in paths)
             shown_options = [option for option in below if is_new(option)]
             if is_new(shown) or shown_options:

@@ -134,7 +134,8 @@ def glance(here: CurrentGrid, language: Language) -> dict[str, Any]:
     offers = sorted((_offer(step, headlines, grid, language) for step in headlines.steps), key=lambda of: not of.button)
     if not offers:
         done = mark("Everything is answered and decided"), mark("Nobody has anything left to do.")
-        offers = [Offer(*map(language.gettext, (*done, mark("Go to the downloads"))), DOWNLOADS.path)]
+        stage, text, button = map(language.gettext, (*done, mark("Go to the downloads")))
+        offers = [Offer(stage, text, button, DOWNLOADS.path)]
     primary = next(stage for stage in stages if stage.name == headlines.primary)
     wanted = primary.done + primary.open + primary.vacant
     return {

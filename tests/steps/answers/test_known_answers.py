@@ -373,7 +373,8 @@ def test_those_who_label_practise_until_the_known_items_are_none(study: Study) -
 
 
 def test_a_study_that_asks_for_no_labels_has_nothing_to_practise(tmp_path: Path) -> None:
-    plan = GridPlan("write", *[SidePlan(names=("a",))] * 2, (RoundPlan("write", "text: text()", role="writer"),))
+    side, write = SidePlan(names=("a",)), RoundPlan("write", "text: text()", role="writer")
+    plan = GridPlan("write", side, side, (write,))
     with pytest.raises(StageError, match="no question to practise"):
         Study.create(tmp_path / "study.db", grids=[plan]).save_practice(items=[ITEM])
 
