@@ -96,12 +96,18 @@ def _try(folder: Path, each: int, seed: int) -> int:
 
 
 def _reached(path: Path) -> dict[str, dict[int, list[str]]]:
-    """Tests by file and line, with all their parameters: their order in a name is not the same in every run."""
+    """Tests by file and line, with all their parameters, whose order is not the same in every run, and no group."""
     data = CoverageData(str(path))
     data.read()
     return {
         str(Path(name).relative_to(Path.cwd())): {
-            line: sorted({context.rpartition("|")[0].partition("[")[0] for context in contexts if "|" in context})
+            line: sorted(
+                {
+                    context.rpartition("|")[0].partition("[")[0].partition("@")[0]
+                    for context in contexts
+                    if "|" in context
+                }
+            )
             for line, contexts in data.contexts_by_lineno(name).items()
         }
         for name in data.measured_files()

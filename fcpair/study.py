@@ -68,6 +68,7 @@ class Study(StudyContext):
 
     @classmethod
     def _of(cls, store: Store) -> Self:
+        """The study in a store that is open."""
         study = cls.__new__(cls)
         StudyContext.__init__(study, store)
         return study

@@ -40,7 +40,9 @@ class PreparedStatement:
         if (compiled := self._compiled.get(tx.dialect.name)) is None:
             compiled = self._compiled[tx.dialect.name] = _Compiled(self._statement, self._columns, tx.dialect)
         bound = compiled.fixed | params
-        values = _converted([bound[name] for name in compiled.names], compiled.going_in)
+        values = [bound[name] for name in compiled.names]
+        for at, convert in compiled.going_in:
+            values[at] = convert(values[at])
         return driver(tx).execute(compiled.sql, values)
 
     def first(self, tx: Tx, **params: Any) -> Any:
@@ -71,14 +73,15 @@ class _Compiled:
             kind: Any = namedtuple("Row", [element.key for element in selected])  # type: ignore[misc]
             coming_out = (element.type.dialect_impl(dialect).result_processor(dialect, None) for element in selected)
             converts = [(at, convert) for at, convert in enumerate(coming_out) if convert is not None]
-            self.row = (lambda row: kind._make(_converted(list(row), converts))) if converts else kind._make
+
+            def convert_row(raw_row: Sequence[Any]) -> Any:
+                values = list(raw_row)
+                for at, convert in converts:
+                    values[at] = convert(values[at])
+                return kind._make(values)
+
+            self.row = convert_row if converts else kind._make
         self.sql = str(compiled)
-
-
-def _converted(values: list[Any], converts: Iterable[tuple[int, Convert]]) -> list[Any]:
-    for at, convert in converts:
-        values[at] = convert(values[at])
-    return values
 
 
 @contextmanager
@@ -166,8 +169,9 @@ def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame
         pd.DataFrame({column.name: convert(column, values) for column, values in zip(columns, part, strict=True)})
         for part in column_chunks(tx, query, streamed=streamed)
     ]
-    empty = pd.DataFrame(columns=[column.name for column in columns], dtype="int64")
-    return pd.concat(parts, ignore_index=True) if parts else empty
+    if not parts:
+        return pd.DataFrame(columns=[column.name for column in columns], dtype="int64")
+    return pd.concat(parts, ignore_index=True)
 
 
 def integer_arrays(tx: Tx, query: Select[Any]) -> dict[str, NDArray[Any]]:
