@@ -114,7 +114,7 @@ def _by_new_name(row: str) -> str:
 
     grid, key, *rest = literal_eval(row)
     place, name = key.rsplit(".", 1)
-    names = import_module("fcpair._migrations.versions.0011_one_name").NEW_NAMES
+    names = import_module("fcpair._migrations.versions.0011_option_names").NEW_NAMES
     return repr((grid, f"{place}.{names.get(place.removeprefix('recipe.'), {}).get(name, name)}", *rest))
 
 

@@ -6,7 +6,7 @@ the server the name of the app, and its settings through the environment.
 
 Pages use no inline script and no inline style: the content security policy forbids it. In `static/`, `desk.js` runs the
 page on which people answer and `view.js` shows it; `form.js` and `questions.js` (where a new kind of question goes) ask
-any form. `adjudicate.js` runs the page on which people decide, `docket.js` is what it shows. `begun.js` keeps what is
-not saved yet, `outbox.js` what waits to be sent, `draft.js` what is typed elsewhere; `kept.js` and the service worker
-`worker.js` open the page without a connection. No text may stay in a browser longer than it is needed.
+any form. `adjudicate.js` runs the page on which people decide, `case-sheet.js` is what it shows. `begun.js` keeps what
+is not saved yet, `outbox.js` what waits to be sent, `draft.js` what is typed elsewhere; `kept.js` and the service
+worker `worker.js` open the page without a connection. No text may stay in a browser longer than it is needed.
 """

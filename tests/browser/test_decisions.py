@@ -156,7 +156,7 @@ def test_on_a_phone_it_is_seen_that_a_decision_failed_wherever_the_page_is(page:
     choose(page, "1")
     expect(banner).to_have_text(UNSENT)
     expect(banner).to_be_in_viewport(ratio=1)
-    for part in (".progress", "#hs-name", ".answers", "#docket .steps"):
+    for part in (".progress", "#hs-name", ".answers", "#case-sheet .steps"):
         expect(page.locator(part)).to_be_in_viewport(ratio=0.99)
         assert page.evaluate(IS_IN_FRONT, part)  # the banner covers nothing
     page.locator("summary", has_text="Keys").click()

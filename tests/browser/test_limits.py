@@ -63,12 +63,12 @@ def test_the_limit_of_a_day_ends_an_adjudicators_day(serve: Serve, windows: Wind
     for n in range(2):
         expect(page.locator(".progress")).to_contain_text(f"{n} of 2 today")
         acts.decide(page, FIRST)
-    expect(page.locator("#docket")).to_contain_text("You have read 2 pairs today")
+    expect(page.locator("#case-sheet")).to_contain_text("You have read 2 pairs today")
     page.reload()
     expect(page.locator("#pair")).to_have_count(0)
     acts.decide(page, "[data-key=u]")  # what one has decided today can be changed today
     acts.press(page, "3")
-    expect(page.locator("#docket")).to_contain_text("You have read 2 pairs today")
+    expect(page.locator("#case-sheet")).to_contain_text("You have read 2 pairs today")
 
 
 def test_an_annotator_sees_how_much_of_the_limits_is_used_until_they_end_the_day(

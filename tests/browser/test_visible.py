@@ -192,7 +192,7 @@ def test_whatever_is_pressed_is_large_enough_for_a_finger(desk: Host, windows: W
 
 
 def assert_answers_are_seen(page: Page) -> None:
-    for part in (*page.locator(ANSWERS).all(), page.locator("#desk :is(.act, #docket) > .steps")):
+    for part in (*page.locator(ANSWERS).all(), page.locator("#desk :is(.act, #case-sheet) > .steps")):
         expect(part).to_be_in_viewport(ratio=0.99)
     assert page.evaluate("scrollY") == 0
 

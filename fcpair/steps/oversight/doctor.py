@@ -22,7 +22,7 @@ from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.wording import effective_words
-from fcpair.store import Store, Tx, adjudications, backups, optouts, people, study_checks
+from fcpair.store import Store, Tx, adjudications, backups, doctor_checks, optouts, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.backups import copy
@@ -31,8 +31,8 @@ from fcpair.store.database import schema
 from fcpair.store.database.backends import Place
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS
 from fcpair.store.database.tables import answer, grid, guideline, person, round_, text
+from fcpair.store.doctor_checks import CheckOutcome
 from fcpair.store.oversight import runs, settings
-from fcpair.store.study_checks import CheckOutcome
 from fcpair.work_records import BackupReport, CheckResult, Health
 
 __all__ = ["accept", "back_up", "check_backup", "copy", "examine", "restore", "study_digests"]
@@ -87,13 +87,13 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
     It changes nothing in a study that may be served; raises StudyError when there is none, or one of another schema.
     """
     store = Store.open_to_examine(path)
-    if reason := study_checks.unreadable_reason(store):
+    if reason := doctor_checks.unreadable_reason(store):
         first_check, faults = CHECKS[0], (f"it cannot be opened: {reason}",)
         result = CheckResult(first_check.name, first_check.asks, 0, first_check.of, faults, RECOVER)
         return Health(store.place, (result,), _digest([]))
     results, marks = list[CheckResult](), list[bytes]()
     with store.read() as tx:
-        revision = study_checks.check_schema(tx, store.place)
+        revision = doctor_checks.check_schema(tx, store.place)
         for n_done, check in enumerate(CHECKS):
             if progress:
                 progress(n_done, len(CHECKS))
@@ -115,7 +115,7 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
         if progress:
             progress(len(CHECKS), len(CHECKS))
         digests = []
-        for read_rows in (study_checks.setting_rows, study_checks.log_rows):
+        for read_rows in (doctor_checks.setting_rows, doctor_checks.log_rows):
             try:
                 with tx.begin_nested():
                     digests.append(_digest_rows(read_rows(tx)))
@@ -137,8 +137,8 @@ def accept(tx: Tx, lost: dict[str, int], missing: dict[str, tuple[int, int]]) ->
 def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
     """The digests of a study as `examine` has them; that of the log up to a run, and without those of releases."""
     marks = [mark for check in CHECKS if check.name in MARKED for mark in check.make(tx).marks]
-    log_rows = [row for row in study_checks.log_rows(tx) if row[0] <= last_run and row[1] != RELEASE]
-    settings_digest = _digest_rows(study_checks.setting_rows(tx))
+    log_rows = [row for row in doctor_checks.log_rows(tx) if row[0] <= last_run and row[1] != RELEASE]
+    settings_digest = _digest_rows(doctor_checks.setting_rows(tx))
     return {"answers": _digest(marks), "settings": settings_digest, "log": _digest_rows(log_rows)}
 
 
@@ -166,12 +166,12 @@ def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOut
 
 def _check_grid(tx: Tx) -> CheckOutcome:
     if settings.of_stage(tx, Import.stage).get("reader") == FORMAT:
-        return study_checks.published_grid(tx)
+        return doctor_checks.published_grid(tx)
     keeps_known = context.options_as_done(tx, Pair).keep_known
     if sample := context.load_sample_size(tx):
         digest = str(settings.of_stage(tx, context.SAMPLE_SETTING)["sha256"])
-        return study_checks.drawn_grid(tx, sample.cells, digest, keep_known=keeps_known)._replace(note=str(sample))
-    return study_checks.whole_grid(tx, keep_known=context.is_planned(tx) or keeps_known)
+        return doctor_checks.drawn_grid(tx, sample.cells, digest, keep_known=keeps_known)._replace(note=str(sample))
+    return doctor_checks.whole_grid(tx, keep_known=context.is_planned(tx) or keeps_known)
 
 
 def _check_settings(tx: Tx) -> CheckOutcome:
@@ -196,7 +196,7 @@ def _check_codes(tx: Tx) -> CheckOutcome:
     for _ in grids.for_each_grid(tx):
         question, labels = context.labels_of(tx), rounds.label_ids(tx)
         possible += [labels[code] for code in question.definite if code in labels] if question else []
-    return study_checks.codes(tx, possible)
+    return doctor_checks.codes(tx, possible)
 
 
 def _check_rules(tx: Tx) -> CheckOutcome:
@@ -223,7 +223,7 @@ def _check_tiers(tx: Tx) -> CheckOutcome:
 
 def _check_slots(tx: Tx) -> CheckOutcome:
     """The slots, and that known pairs are those that were set, and in nobody's shard who has them besides."""
-    outcome, faults = study_checks.slots(tx), list[str]()
+    outcome, faults = doctor_checks.slots(tx), list[str]()
     for _ in grids.for_each_grid(tx):
         name_pair = grids.pair_namer(tx)
         for known_round in rounds.of_known_pairs(tx):
@@ -270,24 +270,24 @@ def _check_releases(tx: Tx) -> CheckOutcome:
 
 
 CHECKS = (
-    Check("file", "every page and index can be read", "pages", study_checks.pages),
-    Check("tables", "tables have their columns and indexes", "tables", study_checks.tables),
-    Check("protection", "answers are append-only, the grid is sealed", "triggers", study_checks.protection),
-    Check("references", "rows that other rows refer to exist", "tables", study_checks.references),
-    Check("numbering", "no number is missing", "rows", study_checks.numbering),
-    Check("extent", "the rows written last are present", "tables", study_checks.extents, MIXED),
-    Check("answers", "each fits the one before it", "answers", lambda tx: study_checks.chain_links(tx, ANSWERS)),
-    Check("decisions", "each fits the one before it", "decisions", lambda tx: study_checks.chain_links(tx, DECISIONS)),
-    Check("texts", "as they were imported", "texts", lambda tx: study_checks.row_checksums(tx, text)),
-    Check("guidelines", "as they were written", "versions", lambda tx: study_checks.row_checksums(tx, guideline)),
+    Check("file", "every page and index can be read", "pages", doctor_checks.pages),
+    Check("tables", "tables have their columns and indexes", "tables", doctor_checks.tables),
+    Check("protection", "answers are append-only, the grid is sealed", "triggers", doctor_checks.protection),
+    Check("references", "rows that other rows refer to exist", "tables", doctor_checks.references),
+    Check("numbering", "no number is missing", "rows", doctor_checks.numbering),
+    Check("extent", "the rows written last are present", "tables", doctor_checks.extents, MIXED),
+    Check("answers", "each fits the one before it", "answers", lambda tx: doctor_checks.chain_links(tx, ANSWERS)),
+    Check("decisions", "each fits the one before it", "decisions", lambda tx: doctor_checks.chain_links(tx, DECISIONS)),
+    Check("texts", "as they were imported", "texts", lambda tx: doctor_checks.row_checksums(tx, text)),
+    Check("guidelines", "as they were written", "versions", lambda tx: doctor_checks.row_checksums(tx, guideline)),
     Check(
         "rounds",
         "answers mean what they meant",
         "rows",
-        lambda tx: study_checks.row_checksums(tx, grid, round_, answer),
+        lambda tx: doctor_checks.row_checksums(tx, grid, round_, answer),
     ),
-    Check("names", "people have their pseudonyms", "people", lambda tx: study_checks.row_checksums(tx, person)),
-    Check("receipts", "what was acknowledged is stored", "receipts", study_checks.receipts),
+    Check("names", "people have their pseudonyms", "people", lambda tx: doctor_checks.row_checksums(tx, person)),
+    Check("receipts", "what was acknowledged is stored", "receipts", doctor_checks.receipts),
     Check("pairs", "the product of the sides minus the corpus, each once", "pairs", _in_each_grid(_check_grid)),
     Check(
         "settings",
@@ -299,11 +299,11 @@ CHECKS = (
     Check("work", "those done have an answer, those skipped have none", "assignments", _check_slots, LOOK_AT_PAIRS),
     Check("codes", "answers and decisions are possible ones", "rows", _check_codes),
     Check(
-        "roles", "nobody checks a pair that they labelled or decided", "checks", study_checks.checkers, LOOK_AT_PAIRS
+        "roles", "nobody checks a pair that they labelled or decided", "checks", doctor_checks.checkers, LOOK_AT_PAIRS
     ),
     Check("rules", "rules would decide the same today", "decisions", _in_each_grid(_check_rules)),
     Check("tiers", "they follow from answers and decisions", "pairs", _in_each_grid(_check_tiers)),
-    Check("consent", "everybody who answered online had consented", "answers", study_checks.consents, LOOK_AT_PAIRS),
+    Check("consent", "everybody who answered online had consented", "answers", doctor_checks.consents, LOOK_AT_PAIRS),
     Check(
         "opt-outs",
         "nobody has open work that they opted out of",

@@ -52,7 +52,7 @@ SentId = Annotated[RequestId, Form()]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Docket(Visit):
+class QueueVisit(Visit):
     """An adjudicator's visit to the conflicts of a `grid`; each address names the queue, and the order of the cases."""
 
     grid: CurrentGrid
@@ -134,14 +134,14 @@ class Docket(Visit):
         return (last[0].cell_id, last[0].outcome) if last else None
 
 
-def open_docket(visit: AdjudicatorVisit) -> Docket:
+def open_queue(visit: AdjudicatorVisit) -> QueueVisit:
     """The conflicts that the address is about, or of a grid in which something waits; after the terms."""
     if not visit.visitor.consented:
         raise ElsewhereError("/welcome")
     request, query = visit.request, visit.request.query_params
     is_chosen = request.method != "GET" or "cell_id" in request.path_params or "pair" in query or GRID_PARAM in query
     here = visit.here if is_chosen else visit.context.grids.first_with_work(visit.visitor.id)
-    return Docket(
+    return QueueVisit(
         request,
         visit.context,
         visit.visitor,
@@ -152,7 +152,7 @@ def open_docket(visit: AdjudicatorVisit) -> Docket:
     )
 
 
-DocketVisit = Annotated[Docket, enter_by(open_docket, Role.ADJUDICATOR)]
+InQueue = Annotated[QueueVisit, enter_by(open_queue, Role.ADJUDICATOR)]
 
 
 def _parse_choice(visit: Visit, name: str, usual: Choice) -> Choice:
@@ -183,7 +183,7 @@ def _with_input(case: ConflictCase, ruling: DecisionRequest) -> ConflictCase:
 
 @router.get(f"{PAGE}/decided")
 def decided(
-    docket: DocketVisit,
+    visit: InQueue,
     before: Number = None,
     words: Sought = "",
     outcome: Sought = "",
@@ -192,19 +192,19 @@ def decided(
     mine: bool = False,
 ) -> Response:
     """Show what is decided and by whom, as far as a search finds, newest first."""
-    own, cases, language = docket.visitor.name, docket.cases, docket.language
+    own, cases, language = visit.visitor.name, visit.cases, visit.language
     if mine:  # the address that the visitor's own decisions had up to 0.7
-        return go_to(docket.grid.address(f"{PAGE}/decided", by=own))
+        return go_to(visit.grid.address(f"{PAGE}/decided", by=own))
     search = DecisionSearch(words.strip(), outcome, by, flagged)
-    decisions = cases.decisions(None, LISTED + 1, before, search, reader=docket.visitor.id)
+    decisions = cases.decisions(None, LISTED + 1, before, search, reader=visit.visitor.id)
     shown = []
     for decision in decisions[:LISTED]:
         reasons = (decision.by, language.find(REASONS.get(decision.rule, "")))
         shown.append((decision, language.find(mark(", ")).join(filter(None, reasons))))
     query = {name: value for name, value in vars(search).items() if name != "flagged" and value}
-    return docket.page(
+    return visit.page(
         "adjudicate_decided.html.j2",
-        docket.grid,
+        visit.grid,
         decisions=shown,
         older=decisions[LISTED - 1].decision_id if len(decisions) > LISTED else None,
         before=before,
@@ -237,62 +237,62 @@ Ruling = Annotated[DecisionRequest, Depends(read_ruling)]
 
 
 @router.get(ROW)
-def row(docket: DocketVisit, pair: Number = None, after: Number = None, shown: bool = False) -> Response:
+def row(visit: InQueue, pair: Number = None, after: Number = None, shown: bool = False) -> Response:
     """All conflicts in the row of a pair; without one, those of the row that comes next, if any waits."""
     if pair is not None:
-        return docket.show_row(pair, revealed=shown)
-    case = docket.cases.next(docket.visitor.id, after, queue=docket.queue, order=CaseOrder.ROW)
-    return go_to(docket.address(ROW, pair=case.cell_id) if case else docket.address(PAGE))
+        return visit.show_row(pair, revealed=shown)
+    case = visit.cases.next(visit.visitor.id, after, queue=visit.queue, order=CaseOrder.ROW)
+    return go_to(visit.address(ROW, pair=case.cell_id) if case else visit.address(PAGE))
 
 
 @router.post(ROW)
-def decide_in_row(docket: DocketVisit, ruling: Ruling, veiled: Ticked = False) -> Response:
+def decide_in_row(visit: InQueue, ruling: Ruling, veiled: Ticked = False) -> Response:
     """Keep a decision, then show what is left of its row; while its text is hidden, show that instead."""
     if veiled:
-        return docket.show_row(ruling.cell_id, ruling, revealed=True)
+        return visit.show_row(ruling.cell_id, ruling, revealed=True)
     try:
-        docket.cases.decide(docket.visitor.id, ruling)
+        visit.cases.decide(visit.visitor.id, ruling)
     except ConflictError as error:
-        return docket.refused(error).show_row(ruling.cell_id, ruling, revealed=True)
-    return go_to(docket.address(ROW, pair=ruling.cell_id))
+        return visit.refused(error).show_row(ruling.cell_id, ruling, revealed=True)
+    return go_to(visit.address(ROW, pair=ruling.cell_id))
 
 
 @router.get(PAGE)
-def next_(docket: DocketVisit, after: Number = None, ahead: Annotated[int, Query(ge=0, le=MOST_AHEAD)] = 0) -> Response:
+def next_(visit: InQueue, after: Number = None, ahead: Annotated[int, Query(ge=0, le=MOST_AHEAD)] = 0) -> Response:
     """The next conflict, or that none waits; the page asks for it while `ahead` of them are at hand."""
-    return docket.show_next(after, n_ahead=ahead)
+    return visit.show_next(after, n_ahead=ahead)
 
 
 @router.post(PAGE)
-def decide(docket: DocketVisit, ruling: Ruling, veiled: Ticked = False) -> Response:
+def decide(visit: InQueue, ruling: Ruling, veiled: Ticked = False) -> Response:
     """Keep a decision, then show the next conflict; while the HS is hidden, or it is refused, show the case again."""
     try:
         if not veiled:
-            docket.cases.decide(docket.visitor.id, ruling)
-            return go_to(docket.address(PAGE, after=ruling.cell_id))
+            visit.cases.decide(visit.visitor.id, ruling)
+            return go_to(visit.address(PAGE, after=ruling.cell_id))
     except ConflictError as error:
-        docket = docket.refused(error)
+        visit = visit.refused(error)
     try:
-        case = docket.cases.case(docket.visitor.id, ruling.cell_id)
+        case = visit.cases.case(visit.visitor.id, ruling.cell_id)
     except ConflictError as error:
-        return (docket if docket.refusal else docket.refused(error)).show_next(ruling.cell_id)
-    return docket.show_case(_with_input(case, ruling), revealed=veiled)
+        return (visit if visit.refusal else visit.refused(error)).show_next(ruling.cell_id)
+    return visit.show_case(_with_input(case, ruling), revealed=veiled)
 
 
 @router.get(f"{PAGE}/{{cell_id}}")
-def look(docket: DocketVisit, cell_id: PairId) -> Response:
+def look(visit: InQueue, cell_id: PairId) -> Response:
     """One conflict, or one's own decision on it, to change it; or why there is none, with the next one."""
     try:
-        return docket.show_case(docket.cases.case(docket.visitor.id, cell_id))
+        return visit.show_case(visit.cases.case(visit.visitor.id, cell_id))
     except ConflictError as error:
-        return docket.refused(error).show_next(cell_id)
+        return visit.refused(error).show_next(cell_id)
 
 
 @router.post(f"{PAGE}/{{cell_id}}/undo")
-def undo(docket: DocketVisit, cell_id: PairId, request_id: SentId) -> Response:
+def undo(visit: InQueue, cell_id: PairId, request_id: SentId) -> Response:
     """Take one's own decision back, then show the pair again."""
     try:
-        docket.cases.undo(docket.visitor.id, cell_id, request_id)
+        visit.cases.undo(visit.visitor.id, cell_id, request_id)
     except ConflictError as error:
-        return docket.refused(error).show_next()
-    return go_to(docket.address(f"{PAGE}/{cell_id}"))
+        return visit.refused(error).show_next()
+    return go_to(visit.address(f"{PAGE}/{cell_id}"))

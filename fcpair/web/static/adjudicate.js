@@ -4,7 +4,7 @@
 
 import { Api, meaning } from "./api.js";
 import { sendDecision } from "./decisions.js";
-import { Docket, fetchDocket } from "./docket.js";
+import { Sheet, fetchSheet } from "./case-sheet.js";
 import { inWords, make } from "./make.js";
 import { Outbox, requestId } from "./outbox.js";
 import { Pause } from "./pause.js";
@@ -26,9 +26,9 @@ const api = new Api(csrf);
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
 const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere });
 
-let shown = new Docket(element("docket"), location.pathname + location.search);
-let ahead = []; // the dockets that come next
-let made = []; // what was decided in this page, the newest last: each `item` with the docket that it was decided on
+let shown = new Sheet(element("case-sheet"), location.pathname + location.search);
+let ahead = []; // the sheets that come next
+let made = []; // what was decided in this page, the newest last: each `item` with the sheet that it was decided on
 let awaited = null; // where the case is that is shown as soon as it is there
 let readyAt = 0; // from when a press is a decision on the case on the screen
 let pauseDue = null; // why, until it is proposed
@@ -54,29 +54,29 @@ function makeRoom([{ target }]) {
   element("desk").style.setProperty("--said", `${target.offsetHeight}px`);
 }
 
-// Puts a docket on the screen; a press counts after `delay_ms`.
-function present(docket, delay_ms = TOO_SOON_MS) {
-  element("docket").replaceWith(docket.part);
-  shown = docket;
+// Puts a sheet on the screen; a press counts after `delay_ms`.
+function present(sheet, delay_ms = TOO_SOON_MS) {
+  element("case-sheet").replaceWith(sheet.part);
+  shown = sheet;
   awaited = null;
-  history.replaceState(null, "", docket.address);
+  history.replaceState(null, "", sheet.address);
   if (element("reveal")) show(false);
   readyAt = performance.now() + delay_ms;
   window.scrollTo(0, 0);
   document.dispatchEvent(new Event("fcpair:shown"));
   element("case-name").focus({ preventScroll: true });
-  if (pauseDue && docket.pair) propose(pauseDue);
+  if (pauseDue && sheet.pair) propose(pauseDue);
 }
 
-// Goes on to a docket that was made before, with what is known by now: all of it before the browser lays it out.
-function presentKept(docket) {
-  docket.takeProgress(shown);
-  offerUndoOn(docket);
-  present(docket);
+// Goes on to a sheet that was made before, with what is known by now: all of it before the browser lays it out.
+function presentKept(sheet) {
+  sheet.takeProgress(shown);
+  offerUndoOn(sheet);
+  present(sheet);
 }
 
-function offerUndoOn(docket) {
-  if (made.length) docket.offerUndo(made.at(-1).item);
+function offerUndoOn(sheet) {
+  if (made.length) sheet.offerUndo(made.at(-1).item);
 }
 
 // Shows the case that comes next, or that it is on its way.
@@ -100,7 +100,7 @@ function decide(outcome) {
   element("said").textContent = "";
   nActs += 1;
   outbox.add(item);
-  made = [...made.slice(1 - MOST_MADE), { item, docket: shown }];
+  made = [...made.slice(1 - MOST_MADE), { item, sheet: shown }];
   pauseDue = pause.answered() ?? pauseDue;
   goOn();
   setTimeout(sendOn); // after the next case has been painted
@@ -119,8 +119,8 @@ function undo(form) {
   nActs += 1;
   if (!outbox.withdraw(request_id)) outbox.add({ request_id: requestId(), grid, isUndo: true, cell_id, outcome });
   putAside();
-  last.docket.dropUndo();
-  presentKept(last.docket);
+  last.sheet.dropUndo();
+  presentKept(last.sheet);
   outbox.flush();
 }
 
@@ -128,14 +128,14 @@ function undo(form) {
 async function go(address, options) {
   const acts = nActs;
   if (!(await outbox.flush()) || acts !== nActs) return;
-  const { status, docket, reason } = await fetchDocket(address, options);
+  const { status, sheet, reason } = await fetchSheet(address, options);
   if (acts !== nActs) return;
-  if (!docket) return meaning(status) === "done" ? location.assign(address) : say(t("%(reason)s Please try again.", { reason }));
+  if (!sheet) return meaning(status) === "done" ? location.assign(address) : say(t("%(reason)s Please try again.", { reason }));
   nActs += 1;
   say("");
-  if (options && docket.pair !== shown.pair) putAside();
-  ahead = ahead.filter(({ pair }) => pair !== docket.pair);
-  present(docket);
+  if (options && sheet.pair !== shown.pair) putAside();
+  ahead = ahead.filter(({ pair }) => pair !== sheet.pair);
+  present(sheet);
   fill();
 }
 
@@ -146,9 +146,9 @@ function send(item) {
 
 // Shows a case again on which a decision was refused, or where it cannot be decided any more, what was typed.
 async function comeBack(item, reason) {
-  const { status, docket } = isHere(item) ? await fetchDocket(addressOf(item.cell_id)) : { status: 404 };
+  const { status, sheet } = isHere(item) ? await fetchSheet(addressOf(item.cell_id)) : { status: 404 };
   if (meaning(status) === "later") return "later";
-  const isAgain = status === 200 && docket?.pair === item.cell_id;
+  const isAgain = status === 200 && sheet?.pair === item.cell_id;
   const typed = isHere(item) && shown.pair === item.cell_id ? shown.ruling("") : item;
   made = made.filter((one) => one.item.request_id !== item.request_id);
   withdrawUndo(item);
@@ -157,9 +157,9 @@ async function comeBack(item, reason) {
   isTroubled = false;
   if (!isAgain) return tellRefused(typed, item, reason);
   if (shown.pair !== item.cell_id) putAside();
-  if (!item.isUndo) docket.ask(typed, t("%(reason)s What you typed is still here; please decide again.", { reason }));
-  offerUndoOn(docket);
-  present(docket, CAME_BACK_MS);
+  if (!item.isUndo) sheet.ask(typed, t("%(reason)s What you typed is still here; please decide again.", { reason }));
+  offerUndoOn(sheet);
+  present(sheet, CAME_BACK_MS);
   say(item.isUndo ? reason : "");
   element("note").dispatchEvent(new Event("input", { bubbles: true })); // a draft again
   return "done";
@@ -221,7 +221,7 @@ function signedOut(isAnother = false) {
   say(`${why} ${n ? kept : ""}`, isAnother ? t("Go on") : t("Sign in again"));
 }
 
-// Asks the server for what comes after the last docket at hand until enough are there. Several callers share one asking.
+// Asks the server for what comes after the last sheet at hand until enough are there. Several callers share one asking.
 function fill() {
   isToFill = true;
   clearTimeout(refilling);
@@ -243,11 +243,11 @@ async function fetchNext() {
   const isSettled = !outbox.items.length;
   const nAhead = before.length + ahead.length + (shown.pair ? 1 : 0);
   if (!address || nAhead > MOST_AHEAD) return true;
-  const { status, docket, reason } = await fetchDocket(`${address}&ahead=${nAhead}`);
-  if (!docket) return lack(status, reason);
-  docket.address = address;
+  const { status, sheet, reason } = await fetchSheet(`${address}&ahead=${nAhead}`);
+  if (!sheet) return lack(status, reason);
+  sheet.address = address;
   if (tail() !== address) isToFill = true;
-  else take(docket, { mayEnd: isSettled && acts === nActs, decided: [...before, ...undecided()] });
+  else take(sheet, { mayEnd: isSettled && acts === nActs, decided: [...before, ...undecided()] });
   return true;
 }
 
@@ -261,18 +261,18 @@ function lack(status, reason) {
 }
 
 // Takes what the server has next. That there is none counts where the server knows all that is `decided` here.
-function take(docket, { mayEnd, decided }) {
-  const isNew = docket.pair && ![shown, ...ahead].some(({ pair }) => pair === docket.pair) && !decided.includes(docket.pair);
+function take(sheet, { mayEnd, decided }) {
+  const isNew = sheet.pair && ![shown, ...ahead].some(({ pair }) => pair === sheet.pair) && !decided.includes(sheet.pair);
   if (mayEnd) {
-    shown.takeProgress(docket);
-    if (!made.length && !shown.undoesItself) shown.takeUndo(docket);
+    shown.takeProgress(sheet);
+    if (!made.length && !shown.undoesItself) shown.takeUndo(sheet);
   }
   if (awaited && (isNew || mayEnd)) {
     say("");
-    presentKept(docket);
-    isToFill = Boolean(docket.pair);
+    presentKept(sheet);
+    isToFill = Boolean(sheet.pair);
   } else if (isNew && ahead.length < AHEAD) {
-    ahead.push(docket);
+    ahead.push(sheet);
     isToFill = ahead.length < AHEAD;
   }
 }

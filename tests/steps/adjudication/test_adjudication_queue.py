@@ -1,4 +1,4 @@
-"""The docket: what an adjudicator is shown, that nobody is overruled unseen, and that nothing shows before its time."""
+"""The queue of cases: what an adjudicator is shown, that nobody is overruled unseen, that nothing shows too early."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fcpair.records import Rule
 from fcpair.steps.adjudication.case_queues import visiting_order
 from fcpair.study import Study
 from fcpair.work_records import ConflictCase, QueueCounts
-from steps.docket import adjudicators, decision_on, first_case
+from steps.deciding import adjudicators, decision_on, first_case
 from steps.small import ANNOTATORS, NAMES, At, open_work, record, standing, with_grid, write_csv
 
 CHOICES = ("not_appropriate", "appropriate", "irreconcilable")

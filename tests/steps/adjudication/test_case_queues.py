@@ -29,7 +29,7 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import driver
 from fcpair.study import Study
-from steps.docket import adjudicators, decide, decision_on, first_case, wait_for_ranking
+from steps.deciding import adjudicators, decide, decision_on, first_case, wait_for_ranking
 from steps.online import at_desk, give
 from steps.people.test_slots import Walk
 from steps.small import At, labels_of, record, write_csv
@@ -53,15 +53,15 @@ def id_of(study: Study, name: str) -> int:
 
 def walk(study: Study, name: str, queue: CaseQueue = CaseQueue.ALL, order: CaseOrder = CaseOrder.SPREAD) -> list[int]:
     """The pairs that somebody is shown who leaves each for later, until one comes again."""
-    docket, person = AdjudicationQueue(study.grid()), id_of(study, name)
+    cases, person = AdjudicationQueue(study.grid()), id_of(study, name)
     if order is DOUBT:
-        docket.next(person, queue=queue, order=order)
-        wait_for_ranking(docket)
+        cases.next(person, queue=queue, order=order)
+        wait_for_ranking(cases)
     pairs: list[int] = []
-    case = docket.next(person, queue=queue, order=order)
+    case = cases.next(person, queue=queue, order=order)
     while case and case.cell_id not in pairs:
         pairs.append(case.cell_id)
-        case = docket.next(person, case.cell_id, queue=queue, order=order)
+        case = cases.next(person, case.cell_id, queue=queue, order=order)
     return pairs
 
 
@@ -83,29 +83,29 @@ def test_not_sure_has_the_pairs_with_such_a_label_alone(study: Study) -> None:
 
 
 def test_flagged_has_one_s_own_flagged_decisions_and_those_that_wait_again(study: Study) -> None:
-    docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
+    cases, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
     first, second, third = study.grid().waiting_pairs()[:3]
     for pair in (first, second, third):
         decide(study, judy, pair, flagged=pair != third)
     assert walk(study, "judy", CaseQueue.FLAGGED) == [first, second]
-    assert docket.next(judy, second, queue=CaseQueue.FLAGGED) is None
+    assert cases.next(judy, second, queue=CaseQueue.FLAGGED) is None
     assert count(study, "judy")[CaseQueue.FLAGGED] == 2
     assert walk(study, "jack", CaseQueue.FLAGGED) == []
-    docket.undo(judy, first, "undo-request")
+    cases.undo(judy, first, "undo-request")
     assert walk(study, "jack", CaseQueue.FLAGGED) == [first]
 
 
 def test_time_left_is_by_one_s_own_pace_once_that_is_known(study: Study) -> None:
-    docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
+    cases, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
     pairs = study.grid().waiting_pairs()
     for pair in pairs[:5]:
         decide(study, judy, pair)
-    assert docket.left_s(judy, 2) is None
+    assert cases.left_s(judy, 2) is None
     decide(study, judy, pairs[5])
-    left = docket.left_s(judy, 10)
+    left = cases.left_s(judy, 10)
     assert left is not None
-    assert left == pytest.approx(5 * (docket.left_s(judy, 2) or 0))
-    assert docket.left_s(judy, 0) == 0
+    assert left == pytest.approx(5 * (cases.left_s(judy, 2) or 0))
+    assert cases.left_s(judy, 0) == 0
 
 
 def test_second_looks_have_what_was_decided_before_its_labels_changed(study: Study, tmp_path: Path) -> None:
@@ -151,16 +151,16 @@ def test_by_doubt_they_take_turns_and_the_pair_in_most_doubt_is_first(study: Stu
 
 
 def test_new_labels_change_the_order_by_doubt(study: Study, tmp_path: Path) -> None:
-    docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
-    docket.next(judy, order=DOUBT)
-    wait_for_ranking(docket)
-    first = next_pair(docket, judy)
+    cases, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
+    cases.next(judy, order=DOUBT)
+    wait_for_ranking(cases)
+    first = next_pair(cases, judy)
     rows = study.grid().labels()
     who = rows["annotator"][rows["pair"] == first].tolist()
     record(study, tmp_path, [(str(name), first, "appropriate") for name in who], supersede=True)
-    docket.next(judy, order=DOUBT)
-    wait_for_ranking(docket)
-    assert next_pair(docket, judy) == next(iter(walk(study, "judy", order=DOUBT))) != first
+    cases.next(judy, order=DOUBT)
+    wait_for_ranking(cases)
+    assert next_pair(cases, judy) == next(iter(walk(study, "judy", order=DOUBT))) != first
 
 
 def test_where_no_model_can_be_fitted_cases_go_by_number(study: Study, at: At, tmp_path: Path) -> None:
@@ -204,64 +204,64 @@ def alone(at: At) -> Alone:
     return study, AdjudicationQueue(study.grid()), judy
 
 
-def next_pair(docket: AdjudicationQueue, person: int, after: int | None = None, order: CaseOrder = DOUBT) -> int:
-    case = docket.next(person, after, order=order)
+def next_pair(cases: AdjudicationQueue, person: int, after: int | None = None, order: CaseOrder = DOUBT) -> int:
+    case = cases.next(person, after, order=order)
     assert case
     return case.cell_id
 
 
 def test_while_the_model_is_fitted_cases_come_and_go_in_the_usual_order(alone: Alone, released: Event) -> None:
-    study, docket, judy = alone
-    pair, seen = next_pair(docket, judy), []
+    study, cases, judy = alone
+    pair, seen = next_pair(cases, judy), []
     while pair not in seen:
         seen.append(pair)
-        assert pair == next_pair(docket, judy, seen[-2] if len(seen) > 1 else None, CaseOrder.SPREAD)
-        pair = next_pair(docket, judy, pair)
+        assert pair == next_pair(cases, judy, seen[-2] if len(seen) > 1 else None, CaseOrder.SPREAD)
+        pair = next_pair(cases, judy, pair)
     assert sorted(seen) == study.grid().waiting_pairs()
     decide(study, judy, seen[0])
-    assert docket.state(judy).decided == 1
-    assert not docket.is_ranked
+    assert cases.state(judy).decided == 1
+    assert not cases.is_ranked
     released.set()
-    wait_for_ranking(docket)
-    assert docket.is_ranked
-    assert next_pair(docket, judy) == next(pair for pair in ranked_pairs(study) if pair != seen[0])
+    wait_for_ranking(cases)
+    assert cases.is_ranked
+    assert next_pair(cases, judy) == next(pair for pair in ranked_pairs(study) if pair != seen[0])
 
 
 def test_who_went_on_before_the_order_was_there_goes_on_at_its_beginning(alone: Alone, released: Event) -> None:
     """Without those at hand: these come again only at their place in it."""
-    study, docket, judy = alone
-    first = next_pair(docket, judy)
-    second = next_pair(docket, judy, first)
+    study, cases, judy = alone
+    first = next_pair(cases, judy)
+    second = next_pair(cases, judy, first)
     released.set()
-    wait_for_ranking(docket)
+    wait_for_ranking(cases)
     ranked = ranked_pairs(study)
     start = next(at for at, pair in enumerate(ranked) if pair not in (first, second))
-    assert {next_pair(docket, judy, second) for _ in range(3)} == {ranked[start]}  # a request may be repeated
+    assert {next_pair(cases, judy, second) for _ in range(3)} == {ranked[start]}  # a request may be repeated
     walked = [ranked[start]]
     for _ in ranked:
-        walked.append(next_pair(docket, judy, walked[-1]))
+        walked.append(next_pair(cases, judy, walked[-1]))
     assert walked == [*ranked, *ranked][start : start + len(walked)]
 
 
 def test_a_process_that_could_not_read_tries_again_or_leaves_it_to_another(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study, docket, judy = alone
-    assert docket.next(judy, order=DOUBT, estimates=False) == docket.next(judy, order=CaseOrder.SPREAD)
-    wait_for_ranking(docket)
-    assert not docket.is_ranked
+    study, cases, judy = alone
+    assert cases.next(judy, order=DOUBT, estimates=False) == cases.next(judy, order=CaseOrder.SPREAD)
+    wait_for_ranking(cases)
+    assert not cases.is_ranked
     with monkeypatch.context() as patch:
 
         def fail(_: object) -> None:
             raise StudyError("the disk is gone")
 
         patch.setattr(case_queues, "load_label_data", fail)
-        next_pair(docket, judy)
-        wait_for_ranking(docket)
-        assert not docket.is_ranked
-    next_pair(docket, judy)
-    wait_for_ranking(docket)
-    assert next_pair(docket, judy) == ranked_pairs(study)[0]
+        next_pair(cases, judy)
+        wait_for_ranking(cases)
+        assert not cases.is_ranked
+    next_pair(cases, judy)
+    wait_for_ranking(cases)
+    assert next_pair(cases, judy) == ranked_pairs(study)[0]
 
 
 STEPS = 120
@@ -399,17 +399,17 @@ def test_an_older_view_has_an_older_list_and_those_after_it_the_newest(at: At) -
 
 
 def test_cases_that_were_flagged_end_with_the_last_in_a_new_order_too(alone: Alone, released: Event) -> None:
-    study, docket, judy = alone
+    study, cases, judy = alone
     pairs = study.grid().waiting_pairs()[:3]
     for pair in pairs:
         decide(study, judy, pair, flagged=True)
-    first = docket.next(judy, queue=CaseQueue.FLAGGED, order=DOUBT)
+    first = cases.next(judy, queue=CaseQueue.FLAGGED, order=DOUBT)
     assert first
     released.set()
-    wait_for_ranking(docket)
-    shown, case = [first.cell_id], docket.next(judy, first.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
+    wait_for_ranking(cases)
+    shown, case = [first.cell_id], cases.next(judy, first.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
     while case:
         shown.append(case.cell_id)
-        case = docket.next(judy, case.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
+        case = cases.next(judy, case.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
     assert set(shown) == set(pairs)
     assert len(shown) <= len(pairs) + 1

@@ -17,7 +17,7 @@ from fcpair.records import Role, Status
 from fcpair.steps.rules.tallies import as_ranges
 from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
-from steps.docket import adjudicators, decision_on, first_case
+from steps.deciding import adjudicators, decision_on, first_case
 from steps.small import ANNOTATORS, At, assert_refused, check, open_work, record, standing, with_grid, write_csv
 
 MADE: dict[str, bytes] = {}  # the files of `given_labels`, by labels

@@ -14,7 +14,7 @@ from fcpair.records import Role
 from fcpair.steps.adjudication.discussion import split_sentences
 from fcpair.study import Study
 from steps.calibrated import AGAIN, ALPHA, ALPHA_AFTER, FIRST, NO, YES, answer_all, batch, begin, calibrated
-from steps.docket import adjudicators, decide
+from steps.deciding import adjudicators, decide
 from steps.online import admit, give
 from steps.small import ANNOTATORS, At, assert_refused, label_of, open_work, record, with_grid
 

@@ -19,7 +19,7 @@ from fcpair.params import Adjudicate, Partition, Setup, Simulate
 from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
 from fcpair.study import Study
 from fcpair.work_records import CheckResult
-from steps.docket import adjudicators, decision_on, first_case
+from steps.deciding import adjudicators, decision_on, first_case
 from steps.online import at_desk, give
 from steps.small import CHECKING, CODE, LABELLING, STAGES, At, labels_of, record, with_grid
 

@@ -17,25 +17,25 @@ from steps.online import admit, at_desk, give
 from steps.small import NAMES, At, assert_refused
 
 
-def docket_of(
+def queue_of(
     study: Study, name: str, daily_limit: int | None = None, total_limit: int | None = None
 ) -> tuple[AdjudicationQueue, int]:
-    """A docket on terms with these limits, and an adjudicator."""
+    """A queue on terms with these limits, and an adjudicator."""
     study.add_people([name], Role.ADJUDICATOR)
     return AdjudicationQueue(study.grid()).with_terms(
         Annotate(daily_limit=daily_limit, total_limit=total_limit)
     ), admit(study, name).id
 
 
-def first(docket: AdjudicationQueue, person: int) -> ConflictCase:
-    case = docket.next(person)
+def first(queue: AdjudicationQueue, person: int) -> ConflictCase:
+    case = queue.next(person)
     assert case is not None
     return case
 
 
-def decide(docket: AdjudicationQueue, person: int, case: ConflictCase, outcome: str = "appropriate") -> None:
+def decide(queue: AdjudicationQueue, person: int, case: ConflictCase, outcome: str = "appropriate") -> None:
     request = f"on-{case.cell_id}-{case.decision_id}-{outcome}"
-    docket.decide(person, DecisionRequest(request, case.cell_id, outcome, seen_decision_id=case.decision_id))
+    queue.decide(person, DecisionRequest(request, case.cell_id, outcome, seen_decision_id=case.decision_id))
 
 
 @pytest.fixture
@@ -65,39 +65,39 @@ def test_the_room_is_what_the_nearer_limit_leaves() -> None:
 
 def test_limits_hold_for_those_who_decide(at: At, next_day: Callable[[], None]) -> None:
     study = at("labelled")
-    docket, judy = docket_of(study, "judy", daily_limit=2)
-    in_all, june = docket_of(study, "june", total_limit=1)
+    queue, judy = queue_of(study, "judy", daily_limit=2)
+    in_all, june = queue_of(study, "june", total_limit=1)
     decide(in_all, june, first(in_all, june))
     for _ in range(2):
-        decide(docket, judy, first(docket, judy))
-    assert docket.next(judy) is None
+        decide(queue, judy, first(queue, judy))
+    assert queue.next(judy) is None
     waiting = study.grid().waiting_pairs()[0]
     for call in (
-        lambda: docket.case(judy, waiting),
-        lambda: docket.decide(judy, DecisionRequest("r-1234567", waiting, NAMES[0])),
+        lambda: queue.case(judy, waiting),
+        lambda: queue.decide(judy, DecisionRequest("r-1234567", waiting, NAMES[0])),
     ):
         assert_refused(study, call, RefusedError, "You have read 2 pairs today")
-    assert docket.state(judy).waiting > 0
+    assert queue.state(judy).waiting > 0
     next_day()
-    assert docket.reading_allowance(judy) == ReadingAllowance(0, 2, 2, None)
-    assert docket.next(judy) is not None
+    assert queue.reading_allowance(judy) == ReadingAllowance(0, 2, 2, None)
+    assert queue.next(judy) is not None
     assert in_all.next(june) is None
     assert "in this study" in str(in_all.reading_allowance(june).limit)
 
 
 def test_what_one_has_decided_can_be_changed_and_taken_back_at_the_limit(at: At) -> None:
     study = at("labelled")
-    docket, judy = docket_of(study, "judy", daily_limit=1)
-    case = first(docket, judy)
+    queue, judy = queue_of(study, "judy", daily_limit=1)
+    case = first(queue, judy)
     ruling = DecisionRequest("request-1", case.cell_id, "appropriate")
-    assert docket.decide(judy, ruling) == docket.decide(judy, ruling)  # though it reaches the limit by itself
-    decide(docket, judy, docket.case(judy, case.cell_id), "not_appropriate")
-    docket.undo(judy, case.cell_id, "undo-1234")
-    assert docket.reading_allowance(judy) == ReadingAllowance(1, 1, 1, None)  # one pair, whatever was done to it
-    decide(docket, judy, docket.case(judy, case.cell_id), "irreconcilable")
-    assert docket.decisions(judy)[0].outcome == "irreconcilable"
-    _, june = docket_of(study, "june")
-    assert docket.next(june) is not None, "the limit of one is not that of another"
+    assert queue.decide(judy, ruling) == queue.decide(judy, ruling)  # though it reaches the limit by itself
+    decide(queue, judy, queue.case(judy, case.cell_id), "not_appropriate")
+    queue.undo(judy, case.cell_id, "undo-1234")
+    assert queue.reading_allowance(judy) == ReadingAllowance(1, 1, 1, None)  # one pair, whatever was done to it
+    decide(queue, judy, queue.case(judy, case.cell_id), "irreconcilable")
+    assert queue.decisions(judy)[0].outcome == "irreconcilable"
+    _, june = queue_of(study, "june")
+    assert queue.next(june) is not None, "the limit of one is not that of another"
     study.change_role("judy", Role.VALIDATOR)
     visitor = study.access.by_id(judy)
     assert visitor is not None
@@ -114,9 +114,9 @@ def test_progress_tells_the_limits_and_who_labels_and_then_decides_has_one_allow
     assert progress.limit is None
     study.hand_over("ana")
     study.change_role("ana", Role.ADJUDICATOR)
-    docket = AdjudicationQueue(study.grid()).with_terms(Annotate(daily_limit=2))
-    assert docket.reading_allowance(ana.id) == ReadingAllowance(2, 2, 2, None)
-    assert docket.next(ana.id) is None
+    queue = AdjudicationQueue(study.grid()).with_terms(Annotate(daily_limit=2))
+    assert queue.reading_allowance(ana.id) == ReadingAllowance(2, 2, 2, None)
+    assert queue.next(ana.id) is None
 
 
 @pytest.fixture

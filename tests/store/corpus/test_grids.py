@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from fcpair.params import Setup
 from fcpair.records import Role, Status
 from fcpair.steps.grids import add_corpus_grid
-from fcpair.store import Store, Tx, adjudications, people, study_checks
+from fcpair.store import Store, Tx, adjudications, doctor_checks, people
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids, sides, texts
 from fcpair.store.database.tables import cell
@@ -77,7 +77,7 @@ def test_cells_follow_the_order_of_the_sides(store: Store) -> None:
             assert (found["cell_id"] - (grid - 1) * SECOND).tolist() == list(range(1, 10))
             expected = [(row, column) for row in rows for column in columns]
             assert list(zip(found["hs_id"], found["cn_id"], strict=True)) == expected
-            assert not study_checks.whole_grid(tx, keep_known=True).faults
+            assert not doctor_checks.whole_grid(tx, keep_known=True).faults
 
 
 def test_work_answers_and_settings_are_of_one_grid(both: Store) -> None:

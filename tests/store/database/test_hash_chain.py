@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select, update
 
 from fcpair.records import Origin, Role, Rule, Status
-from fcpair.store import Store, Tx, adjudications, people, study_checks
+from fcpair.store import Store, Tx, adjudications, doctor_checks, people
 from fcpair.store.answers import judgements, task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database import checksums, hash_chain
@@ -98,12 +98,12 @@ def test_one_answer_alone_gets_the_digest_that_it_gets_among_many(filled: Store)
         whole = [{**dict.fromkeys(ANSWERS.says), **row} for row in rows]
         ids = [hash_chain.add_answer(tx, row, placed(tx, row["assignment_id"])) for row in whole]
         assert ids == [2, 3, 4, 5]
-        assert study_checks.chain_links(tx, ANSWERS).faults == []
+        assert doctor_checks.chain_links(tx, ANSWERS).faults == []
         alone = digests(tx)
     with undone(filled) as tx:
         with_all = [{"seconds": None, "guideline_id": None, **row} for row in rows]
         assert hash_chain.add(tx, ANSWERS, with_all) == 5
-        assert study_checks.chain_links(tx, ANSWERS).faults == []
+        assert doctor_checks.chain_links(tx, ANSWERS).faults == []
         assert digests(tx) == alone
 
 
@@ -125,7 +125,7 @@ def test_whatever_is_answered_fits_when_it_is_read_again(
     with undone(lasting_store) as tx:
         fill_three(tx)
         hash_chain.add(tx, ANSWERS, (answer(one, code, note=note, seconds=s) for one, code, note, s in rows))
-        found = study_checks.chain_links(tx, ANSWERS)
+        found = doctor_checks.chain_links(tx, ANSWERS)
         assert (found.n, found.faults) == (len(rows) + 1, [])
 
 
@@ -142,7 +142,7 @@ def test_people_who_answer_at_once_do_not_break_the_chain(filled: Store) -> None
     for thread in threads:
         thread.join()
     with filled.read() as tx:
-        found = study_checks.chain_links(tx, ANSWERS)
+        found = doctor_checks.chain_links(tx, ANSWERS)
     assert (found.n, found.faults) == (41, [])
 
 
@@ -178,15 +178,15 @@ def test_an_answer_is_tied_to_the_cell_and_the_person_of_its_assignment_and_a_wi
     for change in ({"cell_id": 4}, {"round_id": 2}, {"person_id": 2, "cell_id": 5}):
         with undone(filled) as tx:
             tx.execute(assignment.update().where(assignment.c.id == 1).values(**change))
-            assert study_checks.chain_links(tx, ANSWERS).faults[0].startswith("answer 1 of ")
+            assert doctor_checks.chain_links(tx, ANSWERS).faults[0].startswith("answer 1 of ")
     with undone(filled) as tx:
         judgements.withdraw(tx, [1], None)  # type: ignore[arg-type]
-        found = study_checks.chain_links(tx, ANSWERS)
+        found = doctor_checks.chain_links(tx, ANSWERS)
         assert (found.n, found.faults) == (2, [])
         assert tx.execute(select(judgement.c.withdraws).where(judgement.c.id == 2)).scalar_one() == 1
     with filled.write() as tx:
         tx.execute(judgement.insert(), [answer(2)])  # without a digest
-        assert study_checks.chain_links(tx, ANSWERS).faults == [
+        assert doctor_checks.chain_links(tx, ANSWERS).faults == [
             "answer 2 of `ana` (row 2, pair 2) does not fit the one before it: one of them was changed, moved or "
             "deleted",
             "answers of `ana`: 2 stored, 1 given",
@@ -257,7 +257,7 @@ def test_the_judgement_that_an_assignment_names_is_its_newest(
         for act, *what in acts:
             act(tx, *what)
             assert newest(tx) == looked_up(tx)
-        assert study_checks.references(tx).faults == []
+        assert doctor_checks.references(tx).faults == []
 
 
 def test_what_became_of_assignments_is_what_was_said_last_and_of_one_taken_back_is_left_to_be_said(
@@ -281,4 +281,4 @@ def test_one_that_is_not_the_newest_is_found(lasting_store: Store) -> None:
             bring(tx, [(2, 0), (1, None)])
             tx.execute(update(assignment).where(assignment.c.id == assignment_id).values(judgement_id=named))
             fault = f"says that its newest judgement is {'none' if named is None else named}, but it is {newest_id}"
-            assert study_checks.references(tx).faults == [f"row {assignment_id} of `assignment` {fault}"]
+            assert doctor_checks.references(tx).faults == [f"row {assignment_id} of `assignment` {fault}"]

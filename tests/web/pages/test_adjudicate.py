@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from steps.docket import wait_for_ranking
+from steps.deciding import wait_for_ranking
 from steps.scales import rated
 from steps.small import ANNOTATORS, dump, standing
 
@@ -124,13 +124,13 @@ def test_who_comes_second_is_told_who_was_first_and_goes_on_with_another_pair(st
 
 
 @pytest.fixture
-def docket(site: Site) -> AdjudicationQueue:
+def queue(site: Site) -> AdjudicationQueue:
     queue: AdjudicationQueue = site.app.state.context.grids.oldest.adjudication_queue
     return queue
 
 
 def test_a_queue_and_an_order_are_chosen_by_links_and_kept_from_case_to_case(
-    study: Study, enter: Enter, docket: AdjudicationQueue
+    study: Study, enter: Enter, queue: AdjudicationQueue
 ) -> None:
     browser, rows = enter("judy"), study.grid().labels()
     unsure = set(rows["pair"][rows["label"] == "not_sure"]) & set(study.grid().waiting_pairs())
@@ -144,7 +144,7 @@ def test_a_queue_and_an_order_are_chosen_by_links_and_kept_from_case_to_case(
     assert '<a href="/adjudicate?queue=not_sure&amp;order=doubt">doubtful first</a>' in html
     html = browser.get("/adjudicate?order=doubt").text
     assert '<a href="/adjudicate">mixed</a> · <a href="/adjudicate?order=row">row by row</a>' in html
-    wait_for_ranking(docket)
+    wait_for_ranking(queue)
     page, seen = browser.get(link), set[int]()
     for _ in unsure:
         seen.add(pair := int(form(page, link)["cell_id"]))
@@ -158,7 +158,7 @@ def test_a_queue_and_an_order_are_chosen_by_links_and_kept_from_case_to_case(
 
 
 def test_until_the_order_by_doubt_is_there_the_page_says_so_and_everything_goes_on(
-    study: Study, enter: Enter, docket: AdjudicationQueue, monkeypatch: pytest.MonkeyPatch
+    study: Study, enter: Enter, queue: AdjudicationQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ranked, decided = study.grid().desk.agenda("judy", order="doubt").pairs, []
     fitting, estimate, address = Event(), case_queues.estimate_doubts, "/adjudicate?order=doubt"
@@ -172,7 +172,7 @@ def test_until_the_order_by_doubt_is_there_the_page_says_so_and_everything_goes_
         assert browser.post(path, data={**case, "outcome": "irreconcilable"}).status_code == 303
         decided.append(int(case["cell_id"]))
     fitting.set()
-    wait_for_ranking(docket)
+    wait_for_ranking(queue)
     page = judy.get(f"{address}&after={decided[0]}")
     assert AWAITED not in page.text
     in_turn = [*ranked[::2], *ranked[1::2]]

@@ -25,7 +25,7 @@ PAGES = ("/", "/annotate", "/validate", "/welcome", "/guidelines", "/settings", 
 DECIDING_PAGES = ("/adjudicate", "/adjudicate/row", "/adjudicate/decided")
 GENERAL = {"text", "question"}  # also said of what people read and are asked, whatever a unit of it is called
 DESK_SCRIPTS = ("desk.js", "view.js", "form.js", "questions.js", "pause.js", "goal.js", "keys.js", "make.js")
-DECIDING_SCRIPTS = ("adjudicate.js", "adjudicate-row.js", "decisions.js", "docket.js")
+DECIDING_SCRIPTS = ("adjudicate.js", "adjudicate-row.js", "decisions.js", "case-sheet.js")
 TERMS = Annotate(opt_out="hs_topic", daily_limit=1, thanks="Thank you.")
 PEOPLE = {
     **{"ana": Role.ANNOTATOR, "vera": Role.VALIDATOR, "judy": Role.ADJUDICATOR},

@@ -7,7 +7,7 @@ import { make } from "./make.js";
 const { t, digits } = globalThis.fcpairLanguage;
 const PATIENCE_MS = 15_000;
 
-export class Docket {
+export class Sheet {
   // `address` is where a reload finds it again.
   constructor(part, address) {
     this.part = part;
@@ -41,13 +41,13 @@ export class Docket {
     this.form.before(make("p", { class: "notice", role: "alert" }, why));
   }
 
-  // Shows how far everything is by what another docket says, which is newer or older.
+  // Shows how far everything is by what another sheet says, which is newer or older.
   takeProgress({ part }) {
     const [now, before] = [part, this.part].map((one) => one.querySelector(".progress"));
     if (!now.isEqualNode(before)) before.replaceWith(now.cloneNode(true));
   }
 
-  // Offers to take back what another docket offers to.
+  // Offers to take back what another sheet offers to.
   takeUndo({ part }) {
     this.#putUndo(part.querySelector("#undo")?.cloneNode(true));
   }
@@ -77,21 +77,21 @@ export class Docket {
     const heading = make("h2", { id: "case-name", tabindex: "-1" }, t("%(Next_noun)s is on its way."));
     part.querySelector("#pair").replaceWith(make("div", { class: "notice" }, heading));
     part.querySelector("#later").remove();
-    return new Docket(part, this.onward);
+    return new Sheet(part, this.onward);
   }
 }
 
-// Asks for a page of the adjudicators'. `docket` is null where it is another page: then `reason` is what that says, if
+// Asks for a page of the adjudicators'. `sheet` is null where it is another page: then `reason` is what that says, if
 // it says anything, and status 0 stands for a server that could not be reached.
-export async function fetchDocket(address, options = {}) {
+export async function fetchSheet(address, options = {}) {
   try {
     const response = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS), ...options });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    const part = page.getElementById("docket");
+    const part = page.getElementById("case-sheet");
     const reason = page.querySelector("main p")?.textContent.trim() || t("The server answered %(status)s.", { status: digits(response.status) });
     const shownAt = `${new URL(response.url).pathname}${new URL(response.url).search}`;
-    return { status: response.status, docket: part && new Docket(document.adoptNode(part), shownAt), reason };
+    return { status: response.status, sheet: part && new Sheet(document.adoptNode(part), shownAt), reason };
   } catch {
-    return { status: 0, docket: null, reason: t("The server cannot be reached.") };
+    return { status: 0, sheet: null, reason: t("The server cannot be reached.") };
   }
 }
