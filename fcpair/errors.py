@@ -48,7 +48,7 @@ _METHODS = {
     "validate import": "grid.import_verdicts",
     "validate sheets": "grid.sheets.write_verdicts",
 }
-"""What a command is in Python."""
+"""The Python call that stands for a command."""
 _COMMAND = re.compile("`fcpair ([a-z]+)(?: ([a-z-]+))?")
 
 
@@ -279,7 +279,7 @@ def suggest_name(name: str, known_names: Iterable[str], otherwise: str = KNOWN) 
 
     `otherwise` is the message with all `names`.
     """
-    names = list({one.lower(): one for one in known_names}.values())
+    names = list({name.lower(): name for name in known_names}.values())
     near = nearest_name(name, names)
     return say("did you mean `%(name)s`?", name=near) if near else say(otherwise, names=names)
 
@@ -288,7 +288,7 @@ def nearest_name(name: str, known_names: Iterable[str]) -> str | None:
     """The known name that is nearest to one that is not known, whatever its capitals; None where none is near."""
     from difflib import get_close_matches
 
-    spelled = {one.lower(): one for one in known_names}
+    spelled = {name.lower(): name for name in known_names}
     return next((spelled[near] for near in get_close_matches(name.lower(), spelled, 1)), None)
 
 

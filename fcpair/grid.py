@@ -160,7 +160,7 @@ class Desk(_GridPart):
     add_note = steps.status.add_note
 
     def has_saved_options(self, cls: type[Any]) -> bool:
-        """Whether options of this kind were ever set; `effective_options` gives the defaults where they were not."""
+        """Return whether options of this kind were ever set; if not, `effective_options` gives the defaults."""
         with self._store.read() as tx:
             return has_saved_options(tx, cls)
 
@@ -172,7 +172,7 @@ class Desk(_GridPart):
 
     @property
     def has_labels(self) -> bool:
-        """Whether the answers that count are labels: one choice or a number, on which decisions and tiers can rest."""
+        """Return whether the answers that count are labels, one choice or a number: decisions and tiers rest on those."""
         with self._store.read() as tx:
             return labels_of(tx) is not None
 

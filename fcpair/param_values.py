@@ -301,7 +301,7 @@ def _read_text(name: str, value: Any) -> str:
 
 def read_path(name: str, value: Any) -> Path:
     """The file of this name; or `InMemory`, of a frame or a list. Raises InputError for anything else."""
-    if _is_frame(value) or (isinstance(value, list) and all(isinstance(one, str | Mapping) for one in value)):
+    if _is_frame(value) or (isinstance(value, list) and all(isinstance(item, str | Mapping) for item in value)):
         in_memory = InMemory(IN_MEMORY)
         in_memory.rows = value
         return in_memory

@@ -161,7 +161,7 @@ class _Asked(Seeded):
 
 @dataclass(frozen=True)
 class RoundPlan(RoundDesign, _Asked):
-    """A form that is put on the cells of a grid: who answers it, and how it is dealt."""
+    """A form that is put on the cells of a grid: who answers it, and how it is assigned."""
 
     counts: bool | None = param(
         None, "whether decisions and tiers rest on it", otherwise="the last round that people answer"

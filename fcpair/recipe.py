@@ -101,7 +101,7 @@ class Recipe:
 
 
 _KEYS = {"setup": "study", "import_": "import", "grids": "grid", "rounds": "round"}
-"""What a recipe calls a field where that is not its name."""
+"""The key in a recipe of a field that has another name."""
 _SECTIONS = {_KEYS.get(name, name): (name, plain_type(hint)) for name, hint in get_type_hints(Recipe).items()}
 """By what a recipe calls it, the field of each section, and what it is."""
 
@@ -304,14 +304,14 @@ def _toml_value(options: Any, name: str) -> Any:
     if is_dataclass(value):
         return _changed_values(value)
     if isinstance(value, tuple) and value and is_dataclass(value[0]):
-        return [_changed_values(one) for one in value]
+        return [_changed_values(item) for item in value]
     is_pool = isinstance(options, Evaluate) and name == "pool"
     return _escape_dollars(value) if is_pool or hint in _EXPANDED else value
 
 
 def _escape_dollars(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_escape_dollars(one) for one in value]
+        return [_escape_dollars(item) for item in value]
     return None if value is None else str(value).replace("$", "$$")
 
 
@@ -347,7 +347,7 @@ def _path(place: str, value: Any, folder: Path) -> Path:
 def _names(place: str, value: Any, _folder: Path) -> Any:
     if not isinstance(value, list):
         return value
-    return [expand_variables(place, one) if isinstance(one, str) else one for one in value]
+    return [expand_variables(place, item) if isinstance(item, str) else item for item in value]
 
 
 def _models(place: str, value: Any, folder: Path) -> Any:
@@ -355,7 +355,8 @@ def _models(place: str, value: Any, folder: Path) -> Any:
         return names
     with prefix_errors(place):
         return [
-            str(parse_model_spec(one).resolve_in(folder.absolute())) if isinstance(one, str) else one for one in names
+            str(parse_model_spec(item).resolve_in(folder.absolute())) if isinstance(item, str) else item
+            for item in names
         ]
 
 
@@ -389,7 +390,7 @@ def _shares(place: str, value: Any, _folder: Path) -> Any:
 _CONVERTERS: dict[Any, Callable[[str, Any, Path], Any]] = {
     Path: _path,
     tuple[Path, ...]: lambda place, value, folder: (
-        [_path(place, one, folder) for one in value] if isinstance(value, list) else value
+        [_path(place, item, folder) for item in value] if isinstance(value, list) else value
     ),
     tuple[str, ...]: _names,
     PrintedForm: _form,

@@ -31,7 +31,7 @@ WORKERS = (Role.ANNOTATOR, Role.VALIDATOR, Role.WRITER, Role.RATER, Role.RESPOND
 
 
 LISTED = "listed"
-"""What all answers of a round share whose screens are lists of rows."""
+"""The part that all answers of a round share whose screens are lists of rows."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Round:
     Its answers `count` for decisions and tiers, or say what others think of the decisions on the round that it
     `checks`, by its id, or neither. A round that checks can also be asked blind, by another form: it has two `ids`
     then, the second of which is blind; and none where a grid has no such round. `form` is a printed one
-    (`fcpair.stages.questions`), `options` say how it is dealt and shown.
+    (`fcpair.stages.questions`), `options` say how it is assigned and shown.
     """
 
     ids: tuple[int, ...]

@@ -16,7 +16,7 @@ Hide = Literal["column", "nothing"]
 Models = Annotated[tuple[str, ...], "models, each NAME=service:MODEL or NAME=canned:FILE"]
 Definitions = Annotated[Mapping[str, str], "a text of each; in a recipe a table of texts by names"]
 ROW = "row"
-"""What a round says that it edits where it edits the row's own text, and not what was written in an earlier round."""
+"""The value of `edits` for a round that edits the row's own text, not what was written in an earlier round."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class RoundOptions(RoundDesign):
 
     @property
     def shows_whole_rows(self) -> bool:
-        """Whether people go through one row after the other, with all its cells on the screen, perhaps among others."""
+        """Return whether people answer row by row, with all its cells on the screen, perhaps among others."""
         return self.screen != "cell"
 
     @property

@@ -330,7 +330,7 @@ class DryRun:
 
 @dataclass(frozen=True)
 class TierCheck:
-    """Whether a pair is in a tier, and what keeps it out."""
+    """A pair's place in a tier, or what keeps it out."""
 
     tier: str
     rule: str

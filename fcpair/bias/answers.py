@@ -93,7 +93,7 @@ class AnsweredItems:
 
     @property
     def has_target(self) -> Bools:
-        """Whether an item enters scores of bias, `(n,)`: an option is of a stereotyped group, or that is not needed."""
+        """Mark the items that enter scores of bias, `(n,)`: an option is of a stereotyped group, or need not be."""
         return np.asarray(self.stereotyped.any(axis=1) | self.untargeted_count)
 
     @property

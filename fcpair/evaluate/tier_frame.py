@@ -158,7 +158,7 @@ def evaluate_tier_frame(
         labels = np.pad(labels, ((0, 0), (0, len(cn) - labels.shape[1])), constant_values=UNJUDGED)
     if tier is None:
         names = {str(name).lower() for name in frame["tier"]} if "tier" in frame.columns else set()
-        tier = next((one.label for one in sorted(Tier) if one.label in names), "tier")
+        tier = next((known_tier.label for known_tier in sorted(Tier) if known_tier.label in names), "tier")
     tier_labels = TierLabels(tier, "as the frame has it", labels, np.ones(len(hs), np.bool_), n_outside)
     pool_name = "of the frame" if pool is None else "as given"
     outcome = evaluate([RankedElsewhere(name)], [ranked], [tier_labels], parsed, options, pool_name)

@@ -39,7 +39,7 @@ STATES: tuple[Meaning, ...] = (
     (mark("valid"), "valid"),
     (mark("not valid"), "not valid"),
 )
-"""Where a cell stands: the fields of `PairCounts`, in their order."""
+"""States of a cell: the fields of `PairCounts`, in their order."""
 
 
 @dataclass(frozen=True)

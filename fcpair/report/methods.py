@@ -37,7 +37,7 @@ OUTCOMES = {
     "no_median": "{were} discarded, as there was no median",
     "waiting": "{wait} for a decision",
 }
-"""What became of pairs, in the order in which it is said; the words in braces follow the number."""
+"""Outcomes of pairs, in the order in which they are said; the words in braces follow the number."""
 STANDINGS = {
     "passed": "passed",
     "let on": "{were} let on by the lead",
@@ -413,7 +413,7 @@ _FUNCTIONS = (
     *(grid_names, labels_clause, last_deal, listed, loads_of, outcomes, people_of, quoted, released_sizes, scores_of),
     *(seeds_of, shown, tested_figures, tier_sizes, times, value_with_ends),
 )
-"""What the template calls."""
+"""The functions that the template calls."""
 
 
 CITATION = re.compile(r" ?\[(@\w+(?:; @\w+)*)\]")

@@ -138,7 +138,9 @@ class GroupsFound(Plotted):
         )
 
     def _summary(self) -> str:
-        return f"`{self.question}` of round `{self.round}`, by {', '.join(one.by for one in self.compared)}"
+        return (
+            f"`{self.question}` of round `{self.round}`, by {', '.join(comparison.by for comparison in self.compared)}"
+        )
 
 
 def compare_groups(

@@ -247,7 +247,7 @@ def _break_rules(tx: Tx, about: Iterable[str], *rules: tuple[str, str]) -> Check
 
 def _listed(values: Iterable[str | int]) -> str:
     """A list in a statement: of words that are fcpair's own, or of numbers."""
-    return f"({', '.join(repr(one.value if isinstance(one, StrEnum) else one) for one in values)})"
+    return f"({', '.join(repr(entry.value if isinstance(entry, StrEnum) else entry) for entry in values)})"
 
 
 def checkers(tx: Tx) -> CheckOutcome:
@@ -348,8 +348,8 @@ def drawn_grid(tx: Tx, n_drawn: int, sha256: str, *, keep_known: bool) -> CheckO
         misplaced |= cells.ids_at(tx, places) != cell_id
     of_corpus = np.isin(places, corpus_places)
     faults = [
-        *(f"{name_pair(one)} is not the one of its place in the grid" for one in cell_id[misplaced].tolist()),
-        *(f"{name_pair(one)} is in the corpus" for one in cell_id[of_corpus & ~misplaced].tolist()),
+        *(f"{name_pair(pair_id)} is not the one of its place in the grid" for pair_id in cell_id[misplaced].tolist()),
+        *(f"{name_pair(pair_id)} is in the corpus" for pair_id in cell_id[of_corpus & ~misplaced].tolist()),
     ]
     if len(grid_cells) != n_drawn:
         faults.append(f"the grid has {len(grid_cells):,} pairs, where {n_drawn:,} were drawn")

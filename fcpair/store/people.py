@@ -22,7 +22,7 @@ SECRET_BYTES = 32
 def add_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     """Add people in one role; their names must be new."""
     checksums.add(tx, person, ({"name": name, "role": role.value} for name in names))
-    return [one for one in people(tx) if one.name in set(names)]
+    return [member for member in people(tx) if member.name in set(names)]
 
 
 def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Person]:

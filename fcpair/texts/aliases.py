@@ -81,7 +81,9 @@ class Aliases:
             if not fold_spelling(label) or spellings_in(label) != [label.strip()]:
                 raise InputError(f"label `{label}`: expected a name with a letter or digit, without comma or semicolon")
             if forms[fold_spelling(label)] > 1:
-                same = " and ".join(f"`{one}`" for one in self.labels if fold_spelling(one) == fold_spelling(label))
+                same = " and ".join(
+                    f"`{spelling}`" for spelling in self.labels if fold_spelling(spelling) == fold_spelling(label)
+                )
                 raise InputError(f"labels {same} are spellings of the same; declare one")
 
     def read(self, cells: Sequence[str], lines: Sequence[int], place: str) -> list[Labels]:
@@ -105,7 +107,7 @@ class Aliases:
         reject(place, findings)
         meant: dict[str, Labels] = {}
         for cell, own in spelt_by_cell.items():
-            meant[cell] = tuple(label for one in own for label in labels_by_form[fold_spelling(one)])
+            meant[cell] = tuple(label for spelling in own for label in labels_by_form[fold_spelling(spelling)])
         return [meant[cell] for cell in cells]
 
     def _labels_by_form(self, spelt: Iterable[list[str]]) -> dict[str, Labels]:

@@ -352,7 +352,9 @@ def _measure_lengths(table: _TextTable, is_in: pd.Series[bool], per: Per, of: st
         if counts is not None:
             parts = _column_parts(table, table.columns.group) if per == "all" else ()
             means = [mean(counts[is_of[counts.index]]) for _, is_of in parts]  # of the groups that have texts
-            _add_lengths(table, what, counts[is_in[counts.index]], per, of, [one for one in means if one is not None])
+            _add_lengths(
+                table, what, counts[is_in[counts.index]], per, of, [mean for mean in means if mean is not None]
+            )
 
 
 def _add_lengths(

@@ -117,7 +117,7 @@ def _row_problems(cells: dict[str, str], description: Description) -> list[str]:
 
 
 def _figures_about(figure: str, of: str, description: Description) -> list[DescribedFigure]:
-    return [one for one in description.figures if (one.figure, one.of) == (figure, of)]
+    return [entry for entry in description.figures if (entry.figure, entry.of) == (figure, of)]
 
 
 def check_printed(printed: Sequence[PrintedFigure], description: Description) -> list[PrintedCheck]:

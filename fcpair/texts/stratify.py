@@ -2,7 +2,7 @@
 
 A split has all lines of a group (an HS) on one side.
 
-Libraries stratify by labels or keep groups together. Here groups are dealt as iterative stratification deals single
+Libraries stratify by labels or keep groups together. Here groups are placed as iterative stratification places single
 examples (the rarest label first, to the side that lacks it most: K. Sechidis, G. Tsoumakas and I. Vlahavas (2011), On
 the stratification of multi-label data, ECML PKDD 2011, LNCS 6913, 145-158, DOI 10.1007/978-3-642-23808-6_10), and then
 moved and swapped until the sizes are right and no swap brings the labels nearer.

@@ -80,7 +80,7 @@ class Context:
         self.intake = Batches[tuple[Visitor, Submission], dict[str, int]](
             "intake", work_queue.submit_all, partial(work_queue.submit_all, wait=False)
         )
-        # Gives pairs to whoever asks, in open dealing.
+        # Gives pairs to whoever asks, in open assignment.
         self.assigning = Batches[tuple[Visitor, int], list[Task]]("given", work_queue.assign_tasks)
 
     def storage_key(self, visitor: Visitor) -> str:

@@ -51,7 +51,7 @@ class ErrorHandlers:
     context: Context
 
     def by_kind(self) -> dict[Any, Callable[..., Response]]:
-        """What answers each kind of error."""
+        """The handler of each kind of error."""
         return {
             **dict.fromkeys(STATUS, self.answer_known),
             RequestValidationError: self.answer_invalid,

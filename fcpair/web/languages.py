@@ -366,7 +366,7 @@ def preferred_language(header: str) -> Language:
 
 
 on_plain: Callable[[str], object] | None = None
-"""What tests have called with a refusal, a notice or an outcome on a page that is a mere text and no message."""
+"""Functions that tests have called with a refusal, a notice or an outcome that is a mere text and no message."""
 
 LANGUAGES: dict[str, Language] = {code: Language(code) for code in PAGE_LANGUAGES}
 ENGLISH = LANGUAGES[DEFAULT_LANGUAGE]

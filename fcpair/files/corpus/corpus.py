@@ -239,7 +239,10 @@ _PUBLISHED = {
 PUBLISHED_COLUMNS = {name: (one.hs, one.cn) for name, one in _PUBLISHED.items()}
 """Columns of the HS and of the CN, by the format that has them."""
 FORMATS = (*_PUBLISHED, "csv", "jsonl", "parquet", "xlsx", "ods")
-_SIDE_COLUMNS = {HS: tuple(one.hs for one in _PUBLISHED.values()), CN: tuple(one.cn for one in _PUBLISHED.values())}
+_SIDE_COLUMNS = {
+    HS: tuple(published.hs for published in _PUBLISHED.values()),
+    CN: tuple(published.cn for published in _PUBLISHED.values()),
+}
 
 
 def guess_columns(header: Sequence[str]) -> ColumnsDraft:

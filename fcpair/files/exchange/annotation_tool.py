@@ -358,10 +358,12 @@ def _submitted(form: Form, words: Mapping[str, Sequence[str]]) -> dict[str, obje
 def _submitted_value(question: Question[Any], chosen: Sequence[str]) -> object:
     if isinstance(question, AnyOf):
         if NONE in chosen and len(chosen) > 1:
-            raise InputError(f"`{NONE}` is chosen together with {', '.join(one for one in chosen if one != NONE)}")
+            raise InputError(
+                f"`{NONE}` is chosen together with {', '.join(choice for choice in chosen if choice != NONE)}"
+            )
         return [] if NONE in chosen else list(chosen)
     if len(chosen) > 1:
-        raise InputError(f"{len(chosen)} answers ({', '.join(f'`{one}`' for one in chosen)}); expected one")
+        raise InputError(f"{len(chosen)} answers ({', '.join(f'`{choice}`' for choice in chosen)}); expected one")
     if isinstance(question, Closed):
         if chosen[0] not in (codes := {choice.name: choice.code for choice in question}):
             raise InputError(f"unknown answer `{chosen[0]}`; expected one of {', '.join(codes)}")

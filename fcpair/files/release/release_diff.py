@@ -28,7 +28,7 @@ RECORD_SHAPE = {
     **{"name": str, "study": int, "pseudonyms": int, "seed": int, "last_run": int, "texts": bool},
     "rules": {NAME: {re.compile(".+"): str}},
 }
-"""What the record of a release must have, see `find_misfit`."""
+"""The form that the record of a release must have, see `find_misfit`."""
 _ROW_SHAPES = {
     "pairs": {**dict.fromkeys((*KEY, "tier", "own_tiers", "label"), str), "pair": int},
     "labels": {"pair": int, "annotator": str, "label": str},

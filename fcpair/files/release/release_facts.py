@@ -90,7 +90,7 @@ _PATTERNS: dict[str, tuple[re.Pattern[str], str]] = {
     "url": (re.compile(r"https?://\S+"), "an address that begins with https://"),
     "doi": (re.compile(r"10\.\d{4,9}/\S+"), "a DOI without an address, such as 10.5281/zenodo.1"),
 }
-"""What a text of some kinds must look like, as Croissant and CITATION.cff ask."""
+"""Patterns of texts of some kinds, as Croissant and CITATION.cff ask for them."""
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def read_bbq(
     table = table.filter(pa.array(rows))
     chosen = _chosen_options(table, answer)
     numbers = table["question_index"].to_pylist()
-    category_names = [reported_category(*one) for one in zip(table["category"].to_pylist(), numbers, strict=True)]
+    category_names = [reported_category(*row) for row in zip(table["category"].to_pylist(), numbers, strict=True)]
     category, categories = pd.factorize(np.array(category_names, dtype=object))
     template, _ = pd.factorize(np.array(numbers, dtype=object))
     answered = AnsweredItems(
@@ -233,19 +233,23 @@ def _are_targets(table: pa.Table, stereotyped: Stereotyped | None) -> Bools:
     else:
         categories, numbers = (table[name].to_pandas() for name in ("category", "question_index"))
         template, templates = pd.factorize(pd.MultiIndex.from_arrays([categories, numbers]))
-        if missing := [f"{one[0]} {one[1]}" for one in templates if key_of(*one) not in stereotyped]:
+        if missing := [
+            f"{template[0]} {template[1]}" for template in templates if key_of(*template) not in stereotyped
+        ]:
             raise InputError(f"the templates that were given lack {list_first(missing, SHOWN)}")
-        joined = pa.array([_FIELD_SEPARATOR.join(stereotyped[key_of(*one)]) for one in templates])
+        joined = pa.array([_FIELD_SEPARATOR.join(stereotyped[key_of(*template)]) for template in templates])
         groups = pa.chunked_array([joined.take(pa.array(template))])
     (group,), group_texts = _encode_texts([pc.binary_join_element_wise(table["category"], groups, _GROUP_SEPARATOR)])
     numbers, tag_texts = _encode_texts(_tags(table))
     group_keys = []
-    for category, _, listed in (one.partition(_GROUP_SEPARATOR) for one in group_texts.to_pylist()):
+    for category, _, listed in (text.partition(_GROUP_SEPARATOR) for text in group_texts.to_pylist()):
         key = key_of_category(category)
         group_keys.append((key, group_of(key, listed.split(_FIELD_SEPARATOR))))
     tags = [(tag.split(_FIELD_SEPARATOR)[0], tag.split(_FIELD_SEPARATOR)[-1]) for tag in tag_texts.to_pylist()]
     kinds, kind = np.unique(np.stack(numbers) * len(group_keys) + group, return_inverse=True)
-    is_match = [is_target(*group_keys[one % len(group_keys)], *tags[one // len(group_keys)]) for one in kinds.tolist()]
+    is_match = [
+        is_target(*group_keys[kind % len(group_keys)], *tags[kind // len(group_keys)]) for kind in kinds.tolist()
+    ]
     return np.asarray(np.array(is_match, bool)[kind.reshape(len(OPTIONS), -1)].T)
 
 
@@ -365,14 +369,14 @@ def read_stereotyped(path: Path) -> Stereotyped:
 
 
 def _parse_groups(row: Row) -> list[str]:
-    return [name for one in row[_STEREOTYPED].strip().strip("[]").split(",") if (name := one.strip(" \t\r\n\"'"))]
+    return [name for part in row[_STEREOTYPED].strip().strip("[]").split(",") if (name := part.strip(" \t\r\n\"'"))]
 
 
 def _parse_bbq(row: Row) -> Template:
     cells = [cell for column in _DECLARED if (cell := row.get(column, ""))]
     # One of BBQ's fillers has a semicolon for a comma, and its items what stands before that.
     declared = {
-        name: tuple(one.strip() for one in re.split("[,;]", names))
+        name: tuple(part.strip() for part in re.split("[,;]", names))
         for cell in cells
         for name, names in _DECLARATION.findall(cell)
     }

@@ -204,7 +204,7 @@ def _slot_problems(slot: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _parse_template(table: Mapping[str, Any], slots: Mapping[str, Any], version: str, line: int) -> Template:

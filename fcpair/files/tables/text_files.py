@@ -63,7 +63,7 @@ def decode(raw: bytes, path: str) -> str:
         # The word around the byte, as Windows-1252 would have it.
         before, after = raw[max(0, error.start - 60) : error.start], raw[error.start : error.start + 60]
         around, at = (before + after).decode(WINDOWS, "replace"), len(before)
-        word = "" if utf_16 else next((one.group() for one in _WORD.finditer(around) if one.end() > at), "")
+        word = "" if utf_16 else next((match.group() for match in _WORD.finditer(around) if match.end() > at), "")
         remedy = SAVE_AS_UTF_8
         if word and "\ufffd" not in word and word.isprintable():
             remedy = say(
@@ -371,7 +371,7 @@ def _format_value(value: Any) -> str:
         return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, str | Path):
         return _quote_text(str(value))
-    items = [_format_value(one) for one in value]
+    items = [_format_value(item) for item in value]
     line = f"[{', '.join(items)}]"
     return line if len(line) <= LINE_WIDTH else "".join(["[\n", *(f"    {item},\n" for item in items), "]"])
 

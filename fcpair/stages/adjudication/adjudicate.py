@@ -141,7 +141,7 @@ def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties:
 
 
 def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: int) -> bool:
-    """Whether the labels of a pair differ from those that were there when `newest_seen` was the newest answer.
+    """Return whether the labels of a pair differ from those that were there when `newest_seen` was the newest answer.
 
     `answers` are all on the pair, oldest first: number, assignment and code (None: a skip). What counts is how often
     each label is there, as an adjudicator is shown labels without names. A pair without a label now has not changed.

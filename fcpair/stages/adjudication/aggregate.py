@@ -280,7 +280,7 @@ class Aggregation(Result):
 
     def __getitem__(self, model: str) -> LabelModel:
         """The model of this name."""
-        return next(one for one in self.models if one.model == model)
+        return next(fitted for fitted in self.models if fitted.model == model)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows of all models."""
@@ -309,7 +309,9 @@ class Aggregation(Result):
         return {"classes": list(self.classes), **counts, "cautions": list(self.cautions), "models": models}
 
     def _summary(self) -> str:
-        return f"{', '.join(one.model for one in self.models)} on {self.n_labels:,} labels of {self.n_pairs:,} pairs"
+        return (
+            f"{', '.join(fitted.model for fitted in self.models)} on {self.n_labels:,} labels of {self.n_pairs:,} pairs"
+        )
 
 
 class LabelData(NamedTuple):

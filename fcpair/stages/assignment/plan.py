@@ -1,4 +1,4 @@
-"""Whether the rounds of a planned grid ask what can be asked, and what their order lets them ask."""
+"""Checks that the rounds of a planned grid ask what can be asked, and what their order lets them ask."""
 
 from __future__ import annotations
 

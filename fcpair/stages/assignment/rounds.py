@@ -277,10 +277,10 @@ def hand_over_slots(pair: Ints, holder: Ints, position: Ints, is_allowed: Bools,
     loads, new_holder = loads.copy(), np.full(len(holder), -1)
     handed_over: set[tuple[int, int]] = set()
     stacks = {
-        (int(one), int(other)): list(rows[np.argsort(position[rows], kind="stable")])
-        for one in np.unique(holder[~np.isin(holder, latecomers)])
+        (int(person), int(other)): list(rows[np.argsort(position[rows], kind="stable")])
+        for person in np.unique(holder[~np.isin(holder, latecomers)])
         for other in latecomers
-        if len(rows := np.flatnonzero((holder == one) & is_allowed[:, other]))
+        if len(rows := np.flatnonzero((holder == person) & is_allowed[:, other]))
     }
     while stacks:
         giver, taker = max(stacks, key=lambda ends: (loads[ends[0]] - loads[ends[1]], -ends[0], -ends[1]))

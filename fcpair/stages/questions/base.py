@@ -67,7 +67,7 @@ class Question(ABC, Generic[Value]):
 
     kind: ClassVar[str]
     no_parts_reason: ClassVar[str] = ""
-    """Why there is nothing to measure agreement on; empty where `parts` has something."""
+    """The reason why there is nothing to measure agreement on; empty if `parts` has something."""
 
     @abstractmethod
     def items(self) -> Iterable[Item]:

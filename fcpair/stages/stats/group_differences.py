@@ -104,7 +104,7 @@ def draw_until_sure(tests: Sequence[PermutationTest]) -> None:
 
 
 def least_p(n_first: int, n_other: int, n_drawn: int = N_DRAWN) -> tuple[bool, float]:
-    """Whether p is exact for two groups of so many people, and the least that it can be: twice one way of all."""
+    """Return whether p is exact for two groups of so many people, and the least it can be: twice one way of all."""
     ways = comb(n_first + n_other, n_first)
     return (True, 2 / ways) if ways <= MOST_EXACT else (False, 2 / (n_drawn + 1))
 

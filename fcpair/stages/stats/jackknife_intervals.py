@@ -56,7 +56,7 @@ ONE_SIDE_CLUSTERS = {
 
 @dataclass(frozen=True)
 class Sides:
-    """What a row and a column of a grid are called in intervals; all pairs have the same text of the side `fixed`."""
+    """Names of rows and columns in intervals; all pairs have the same text of the side `fixed`."""
 
     names: tuple[str, str] = ("HS", "CN")
     fixed: Cluster | None = None

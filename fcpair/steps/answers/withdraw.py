@@ -141,7 +141,7 @@ LONGEST_REASON = 2_000  # characters
 
 
 def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) -> RunRecord:
-    """Let a person go, and set aside what they answered: in every round whose work passes on, it is dealt to others.
+    """Let a person go, and set aside what they answered: in every round whose work passes on, it is assigned to others.
 
     To each current answer of theirs a judgement is added that withdraws it; nothing is deleted. What everybody answers,
     such as a pilot, stays, as do their decisions, and texts of theirs of which a grid was made; `fcpair pair --redo`

@@ -84,7 +84,7 @@ class WorkQueue(Submissions):
         return forms
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
-        """The next `n` cells that a person has open, in open dealing also of what is free; fewer at the end, and none
+        """The next `n` cells that a person has open, in open assignment also of what is free; fewer at the end, none
         when a limit is reached.
         """
         ready_tasks = self.peek(visitor, n)

@@ -54,7 +54,7 @@ def assign(
     """Assign the grid in overlapping shards, or further labels with `more` (`assign_more`), also one for each of
     `pairs`.
 
-    `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`). In open dealing
+    `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`). In open assignment
     (`options.open`, or with `more` where the study has it), whoever asks is given pairs instead. Without options, as
     the recipe says. Raises ConflictError where pairs or people changed while the shards were worked out.
     """
@@ -149,7 +149,7 @@ MAX_TRIES = 2  # while others go on; after that they wait
 class _AssignmentState:
     """Assignments of the active annotators: `crew`, `(n_pairs, n_people)`, says who has which pair.
 
-    `asked` are the labels of each pair that were dealt to begin with, `settled` the pairs that a person has decided;
+    `asked` are the labels of each pair that were assigned to begin with, `settled` the pairs that a person has decided;
     `loads` what each has done and has open; those in `late`, by index, joined later and count as having done what
     others did on average. `open_` is open: `id`, `position`, and by index `row` and `holder`. Where `chosen`,
     `(n_pairs,)`, is not None, these pairs alone get a label more.
@@ -176,7 +176,7 @@ def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None,
 
     Only late joiners take over open pairs of others, up to an even share; pairs that a person has decided get no
     further labels. With `pairs`, each of these gets one label more, and nothing else is done. Raises StageError where
-    nothing has been dealt yet, there is nothing to deal, or nobody to deal to.
+    nothing has been assigned yet, there is nothing to assign, or nobody to assign it to.
     """
     if options.annotator_groups:
         raise InputError.say(

@@ -1,4 +1,4 @@
-"""Open dealing: slots go to whoever asks next and may have them, for as long as a lease runs."""
+"""Open assignment: slots go to whoever asks next and may have them, for as long as a lease runs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _undecided(tx: Tx, pairs: Sequence[int]) -> Ints:
 
 
 def close_open_assignment(grid: GridContext) -> RunRecord:
-    """End open dealing: free slots go, and what people hold is theirs; StageError where dealing is not open."""
+    """End open assignment: free slots go, what people hold is theirs; StageError where assignment is not open."""
     with grid._store.write() as tx:
         round_ = rounds.primary(tx)
         if lease_minutes(tx, round_) is None:
@@ -157,7 +157,7 @@ def n_to_hold(n: int, n_remaining: int | None) -> int:
 
 
 def needs_more(tx: Tx, visitor: Visitor, n_target: int) -> bool:
-    """Whether somebody who is to hold so many pairs is to be given more, where anything is free or about to be."""
+    """Return whether to give more to somebody who is to hold so many pairs, if anything is free or about to be."""
     open_rounds = [round_ for round_, _ in _open_rounds(tx, visitor)]
     n_open = sum(task_queries.n_open(tx, visitor.id, round_) for round_ in open_rounds)
     if not open_rounds or n_open >= (n_target + 1) // 2:  # more are not given at each answer, but some at once
@@ -174,7 +174,7 @@ def _open_rounds(tx: Tx, visitor: Visitor) -> Iterator[tuple[Round, int]]:
 
 
 def is_work_available(tx: Tx, visitor: Visitor) -> bool | None:
-    """Return whether there is something for somebody who asks; None where nothing is dealt openly."""
+    """Return whether there is something for somebody who asks; None if nothing is assigned openly."""
     offers = [next(_offers(tx, visitor, round_, "no"), []) for round_, _ in _open_rounds(tx, visitor)]
     return any(offers) if offers else None
 

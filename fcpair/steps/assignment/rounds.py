@@ -47,13 +47,13 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
     """Deal a round of a planned grid to the people in its role, by its options; without a name, the only round.
 
     Nobody is given a cell one of whose texts they wrote, or one that they answered in the round on which this one
-    rests. Where the round `edits` an earlier one or comes `after` it, only cells with a current answer there are dealt,
-    and to be edited only those with a text. A round that draws from each batch (`per_batch`) is dealt as batches are
+    rests. Where the round `edits` an earlier one or comes `after` it, only cells with a current answer there
+    are assigned, and to be edited only those with a text. A round that draws from each batch (`per_batch`) is assigned as batches are
     done.
 
     Raises:
-        StageError: no cells yet, the round has been dealt, another comes first, nobody can answer, no further batch is
-            done.
+        StageError: no cells yet, the round has been assigned, another comes first, nobody can answer, no further
+            batch is done.
         InputError: several rounds and no name, or too few people for what is asked.
         UnknownIdError: no such round.
         ConflictError: what this rests on changed while it was worked out.
@@ -100,7 +100,7 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
 
 
 def has_people(tx: Tx, round_: Round) -> bool:
-    """Return whether somebody is there to be dealt a round, or its plan says how many are to be added."""
+    """Return whether somebody is there to be assigned a round, or its plan says how many are to be added."""
     return bool(open_slots.candidates(tx, round_.role)) or n_people_to_add(tx, round_) is not None
 
 
@@ -129,7 +129,7 @@ def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundIn
 
 
 def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
-    """The cells that are dealt, in their order: all that can be, or those that are drawn of them."""
+    """The cells that are assigned, in their order: all that can be, or those that are drawn of them."""
     seed, pairs = round_.options.seed, cells.cells(tx)
     if round_.options.per_batch:
         return cells_due(tx, round_, pairs)

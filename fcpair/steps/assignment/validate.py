@@ -1,4 +1,4 @@
-"""Validation: dealing adjudicated pairs to people who took no part in them, and what verdicts are about."""
+"""Validation: assigning adjudicated pairs to people who took no part in them, and what verdicts are about."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def assign_validation(
             "load_max": int(loads.max()),
         } | {name: n for name, n in (("wait_for_labels", n_not_due), ("asked_again", len(reopened))) if n}
         run = note_run(tx, options.stage, {**as_params(options), **({"more": True} if more else {})}, counts)
-        # More of a round says nothing about how the round was dealt, but for what its validators see.
+        # More of a round says nothing about how the round was assigned, but for what its validators see.
         save_options(tx, replace(options, validators=len(active_validators)), run, only={"blind"} if more else None)
         if not (more and options.blind is not was_blind):
             return run
@@ -183,7 +183,7 @@ def more_validation_hint(tx: Tx, n: int, grid_option: str = "") -> str:
 
 
 def is_blind(tx: Tx) -> bool:
-    """Return whether the validators to whom pairs are dealt now do not see the label."""
+    """Return whether the validators to whom pairs are assigned now do not see the label."""
     return effective_options(tx, Validate, {}).blind
 
 

@@ -59,7 +59,7 @@ def need_calibration(tx: Tx) -> CalibrationState:
 
 
 def is_closed(tx: Tx, round_: Round) -> bool:
-    """Whether a round of the grid is one of a calibration that takes no answers now, as those before or after stand."""
+    """Return whether a round is one of a calibration that takes no answers now, as those before or after stand."""
     if not round_.options.calibrates:
         return False
     state = load_calibration(tx)

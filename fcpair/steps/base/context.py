@@ -179,7 +179,7 @@ def _setting_as_given(value: Any) -> Any:
         if departures.is_file(value):
             return value["path"]
         return {name: _setting_as_given(item) for name, item in value.items()}
-    return [_setting_as_given(one) for one in value] if isinstance(value, list) else value
+    return [_setting_as_given(item) for item in value] if isinstance(value, list) else value
 
 
 def has_saved_options(tx: Tx, cls: Any) -> bool:
@@ -188,7 +188,7 @@ def has_saved_options(tx: Tx, cls: Any) -> bool:
 
 
 def lease_minutes(tx: Tx, round_: Round) -> int | None:
-    """For how many minutes whoever asks is given a slot of a round of this grid; None where it is dealt beforehand."""
+    """For how many minutes whoever asks is given a slot of a round of this grid; None if it is assigned beforehand."""
     dealing = options_as_done(tx, Assign) if round_.counts else None
     return dealing.lease_minutes if dealing and dealing.open else None
 
@@ -219,7 +219,7 @@ def as_settings(options: Any) -> dict[str, Any]:
 
 def is_file(value: Any) -> bool:
     """Return whether a parameter names a file, or several."""
-    return isinstance(value, Path) or (isinstance(value, tuple) and any(isinstance(one, Path) for one in value))
+    return isinstance(value, Path) or (isinstance(value, tuple) and any(isinstance(item, Path) for item in value))
 
 
 def file_setting(path: Path) -> dict[str, str]:

@@ -15,7 +15,7 @@ from fcpair.store.oversight import settings
 
 _PEOPLE_STAGES = {"annotators": (Assign.stage, Role.ANNOTATOR), "validators": (Validate.stage, Role.VALIDATOR)}
 PEOPLE_PARAMS = {name: role for name, (_, role) in _PEOPLE_STAGES.items()}
-"""How many people take part; where the recipe names no number, whoever is there does."""
+"""Parameters that say how many people take part; if the recipe names no number, whoever is there does."""
 _RECIPE, _VERSION = "recipe", "version"
 
 
@@ -80,7 +80,7 @@ def is_same(saved_value: Any, value: Any) -> bool:
 
 
 def is_file(value: Mapping[str, Any]) -> bool:
-    """Whether a table in the settings is that of a file: its `path`, which is absolute, and mostly its `sha256`."""
+    """Return whether a table in the settings names a file: its `path`, which is absolute, and mostly its `sha256`."""
     path = value.get("path")
     is_path = isinstance(path, str) and (Path(path).is_absolute() or path == str(IN_MEMORY))
     return is_path and value.keys() <= {"path", "sha256"}

@@ -108,7 +108,7 @@ class Monitor:
         labels = activity.current_labels(tx, answer_arrays(tx))
         if not len(labels["cell_id"]):
             return None
-        ids_by_name = [one.id for one in sorted(people.people(tx), key=lambda person: person.name)]
+        ids_by_name = [member.id for member in sorted(people.people(tx), key=lambda person: person.name)]
         place_of = np.zeros(max(ids_by_name, default=0) + 1, np.int64)
         place_of[ids_by_name] = np.arange(len(ids_by_name))
         by_annotator = {**labels, "annotator": place_of[labels["person_id"]]}

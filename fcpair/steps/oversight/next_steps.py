@@ -381,7 +381,7 @@ def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[Ne
 
 
 def _waits_for_round(tx: Tx, round_: Round, work: OpenWork) -> bool:
-    """Whether a round waits for the one on which it rests, or for its pilot; spot checks rest on batches alone."""
+    """Return whether a round waits for the one on which it rests, or its pilot; spot checks rest on batches alone."""
     earlier = None if round_.options.per_batch else work.rounds.get(round_.options.rests_on)
     return bool(earlier and not earlier.done) or wait_for_grids(tx, round_.options.passed)
 

@@ -243,8 +243,8 @@ def overview(study: StudyContext) -> list[dict[str, Any]]:
     """The study's grids, oldest first, as plain values.
 
     Keys of each: `name`, `row_name`, `column_name`, `rows`, `columns`, `cells`, and `rounds`: `name`, `role`, whether
-    it `counts` and was `dealt`, assignments `open`, `done`, `skipped`, `withdrawn`, slots `vacant`, and in open dealing
-    `free`.
+    it `counts` and was `dealt`, assignments `open`, `done`, `skipped`, `withdrawn`, slots `vacant`, and in open
+    assignment `free`.
     """
     with study._store.read() as tx:
         return [grid_facts(tx, key.name) for key in grids.for_each_grid(tx)]

@@ -170,7 +170,7 @@ class KnownScore(NamedTuple):
         return 0 < self.assigned == self.answered + self.skipped
 
     def reaches(self, pass_mark: float) -> bool:
-        """Whether enough of the answers are right; a skip, which needs no reason, is none, and alone passes nobody."""
+        """Return whether enough of the answers are right; a skip is no answer, and alone passes nobody."""
         return self.answered > 0 and self.right >= pass_mark * self.answered - 1e-9
 
 
@@ -210,7 +210,7 @@ def is_over(tx: Tx, qualification: Round, person_id: int) -> bool:
 
 
 def is_closed_to(tx: Tx, round_: Round, person_id: int) -> bool:
-    """Whether a round of the grid takes no answers from somebody: a qualification that is over, or what `is_closed`."""
+    """Return whether a round takes no answers from somebody: a qualification that is over, or what `is_closed`."""
     if round_.options.known == Known.QUALIFICATION:
         return is_over(tx, round_, person_id)
     return is_closed(tx, round_)

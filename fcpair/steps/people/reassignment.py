@@ -102,7 +102,9 @@ def plan_handover(tx: Tx, seed: int, *, to: Person | None = None, slot: int | No
             continue
         if slot:  # who would take a control pair over is told by another pair of the same person
             other_cell = open_slots.other_pair_of_holder(tx, round_, slot)
-            slots = [one if one.round_id in round_.ids else Slot(slot, other_cell, round_.id) for one in slots]
+            slots = [
+                earlier if earlier.round_id in round_.ids else Slot(slot, other_cell, round_.id) for earlier in slots
+            ]
         if to is None and lease_minutes(tx, round_) is not None:
             freed.append((round_, slots))
         else:

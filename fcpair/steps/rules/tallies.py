@@ -104,12 +104,12 @@ class RoundProgress(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """Return whether it was dealt, and nothing of it is open."""
+        """Return whether it was assigned, and nothing of it is open."""
         return self.dealt and not self.counts["open"]
 
 
 def check_done(tx: Tx, grid: str, round_: Round) -> None:
-    """Raise StageError unless a round of the grid that the transaction is about was dealt, and all its work is done."""
+    """Raise StageError unless a round of the transaction's grid was assigned, and all its work is done."""
     progress = round_progress(tx, round_)
     if not progress.dealt:
         raise StageError.say(

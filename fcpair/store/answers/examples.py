@@ -79,7 +79,7 @@ def list_examples(tx: Tx, of: Round, source: Round) -> list[Example]:
     """The examples of a round of the grid, row by row and by rank; they were written in the round `source`."""
     row, hs, cn = text.alias("row"), text.alias("hs"), text.alias("cn")
     newest = select(func.max(example_review.c.id)).where(example_review.c.example_id == example.c.id)
-    bodies = (one.c.body.label(one.name) for one in (row, hs, cn))
+    bodies = (table.c.body.label(table.name) for table in (row, hs, cn))
     on_side = (side.c.text_id == example.c.row_id) & (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == "row")
     is_newest = example_review.c.id == newest.correlate(example).scalar_subquery()
     query = select(*example.c["id", "row_id", "rank", "hs_id", "cn_id", "score"], *bodies, example_review.c.used)

@@ -17,7 +17,7 @@ from fcpair.store.database.tables import adjudication, answer, assignment, cell,
 
 SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
 IS_CURRENT = SEEN_DECISION.c.answer_id == adjudication.c.answer_id
-"""Whether the label that a validator saw decided is the one that stands; a verdict on another one does not count."""
+"""True where the label that a validator saw still stands; a verdict on another one does not count."""
 
 
 def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:

@@ -93,7 +93,7 @@ def reopen_checks(tx: Tx, ids: list[int], *, blind: bool) -> None:
 
 
 def blind_kinds(tx: Tx, person_id: int | None = None) -> set[bool]:
-    """Return whether what was dealt to validators, or to one of them, is blind: one of both, both, or none of them."""
+    """Return whether what was assigned to validators, or one of them, is blind: one of both, both, or neither."""
     query = select(round_.c.blind).join(assignment, assignment.c.round_id == round_.c.id).distinct()
     query = query.where(round_.c.checks.is_not(None), round_.c.grid_id == current_grid_id(tx))
     return set(tx.scalars(query if person_id is None else query.where(assignment.c.person_id == person_id)))

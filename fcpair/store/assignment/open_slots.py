@@ -1,6 +1,6 @@
 """Slots that somebody must fill: those that nobody has, and those that were skipped or withdrawn; without any frame.
 
-In open dealing, whoever asks next is given a free slot for as long as a lease runs. A slot that is given out is an
+In open assignment, whoever asks next is given a free slot for as long as a lease runs. A slot that is given out is an
 assignment with a time `until` which it is held. What is not answered by then lapses: the assignment is withdrawn, keeps
 that time, and its slot is free again.
 """

@@ -154,7 +154,7 @@ _OF_ROLE = PreparedStatement(_ALL.where(round_.c.role == bindparam("role")))
 
 def of_grid(tx: Tx) -> list[Round]:
     """The rounds of the grid that the transaction is about, in their order; those of known pairs left out."""
-    return [one for one in all_of_grid(tx) if not one.options.known]
+    return [item for item in all_of_grid(tx) if not item.options.known]
 
 
 def all_of_grid(tx: Tx) -> list[Round]:
@@ -164,8 +164,8 @@ def all_of_grid(tx: Tx) -> list[Round]:
 
 def of_known_pairs(tx: Tx, known_for: Round | None = None, use: Known | None = None) -> list[Round]:
     """The rounds of known pairs of the grid, or those that go with one round, or are for one use."""
-    known_rounds = [one for one in all_of_grid(tx) if one.options.known and use in (None, one.options.known)]
-    return [one for one in known_rounds if known_for is None or one.options.known_for == known_for.name]
+    known_rounds = [item for item in all_of_grid(tx) if item.options.known and use in (None, item.options.known)]
+    return [item for item in known_rounds if known_for is None or item.options.known_for == known_for.name]
 
 
 def with_known_pairs(tx: Tx, of: Round) -> Round:
@@ -185,17 +185,17 @@ def known_ids(tx: Tx, *, calibrations: bool = False) -> list[int]:
 
 def answer_rounds(tx: Tx) -> list[Round]:
     """Those of them that put the cells themselves before somebody, not what was decided, nor to calibrate people."""
-    return [one for one in of_grid(tx) if one.checks is None and not one.options.calibrates]
+    return [item for item in of_grid(tx) if item.checks is None and not item.options.calibrates]
 
 
 def calibration_rounds(tx: Tx) -> list[Round]:
     """Those of them in which people calibrate themselves: the first, and the one after the discussion."""
-    return [one for one in of_grid(tx) if one.options.calibrates]
+    return [item for item in of_grid(tx) if item.options.calibrates]
 
 
 def of_role(tx: Tx, role: Role) -> list[Round]:
     """The rounds of all grids that are answered in a role, those of the oldest grid first, without known pairs."""
-    return [one for one in _to_rounds(_OF_ROLE.all(tx, role=role.value)) if not one.options.known]
+    return [item for item in _to_rounds(_OF_ROLE.all(tx, role=role.value)) if not item.options.known]
 
 
 def seen_in_role(tx: Tx, role: Role) -> list[Round]:
@@ -211,7 +211,7 @@ def seen_in_role(tx: Tx, role: Role) -> list[Round]:
 
 def has_known_pairs(seen: Sequence[Round]) -> bool:
     """Return whether any of these rounds, as `seen_in_role` has them, is of known pairs or has control pairs."""
-    return any(one.options.known or (one.checks is None and len(one.ids) > 1) for one in seen)
+    return any(item.options.known or (item.checks is None and len(item.ids) > 1) for item in seen)
 
 
 def _to_rounds(rows: Sequence[Any]) -> list[Round]:
@@ -237,7 +237,7 @@ def by_name(tx: Tx, name: str | None) -> Round:
 
 def by_id(tx: Tx, round_id: int) -> Round:
     """The round of the grid that has this id, or has it where it is asked blind."""
-    return next(one for one in all_of_grid(tx) if round_id in one.ids)
+    return next(item for item in all_of_grid(tx) if round_id in item.ids)
 
 
 _FORM = PreparedStatement(select(round_.c.form).where(round_.c.id == bindparam("round")))
@@ -250,7 +250,7 @@ def form(tx: Tx, round_id: int) -> str:
 
 def primary(tx: Tx) -> Round:
     """The round whose answers count for decisions and tiers."""
-    return next(one for one in of_grid(tx) if one.counts)
+    return next(item for item in of_grid(tx) if item.counts)
 
 
 def validation(tx: Tx) -> Round:

@@ -88,7 +88,7 @@ def ids_at(tx: Tx, places: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def is_numbered_by_place(tx: Tx) -> bool:
-    """Whether the number of a cell says its place in the product, which can have more places than there are numbers."""
+    """Return whether cells are numbered by their places in the product, which can have more places than numbers."""
     n_rows, n_columns = shape(tx)
     return n_rows * n_columns <= MOST_CELLS
 
@@ -174,7 +174,7 @@ def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two texts of a cell, the row's first: `text_id`, `body`, `language`, `meta`."""
     query = select(text.c.id.label("text_id"), *text.c["body", "language", "meta"]).where(cell.c.id == cell_id)
     queries = (query.join(cell, text_id == text.c.id) for text_id in cell.c["row_id", "column_id"])
-    row, column = (dict(tx.execute(one).one()._mapping) for one in queries)
+    row, column = (dict(tx.execute(query).one()._mapping) for query in queries)
     return row, column
 
 

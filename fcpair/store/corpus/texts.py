@@ -106,7 +106,7 @@ def row_metadata(tx: Tx, kind: str) -> list[tuple[int, dict[str, str]]]:
 
 
 def has_unpaired(tx: Tx) -> bool:
-    """Whether the corpus was imported with texts that have no pair; texts that came with labels are none of it."""
+    """Return whether the corpus was imported with texts that have no pair; those that came with labels do not count."""
     return bool(settings.of_stage(tx, "import").get("unpaired"))
 
 

@@ -165,7 +165,7 @@ PLACE = (
     chain.c.n.label("n_before"),
     chain.c.head.label("digest_before"),
 )
-"""What `add_answer` has to know of an assignment that is joined with its round, beside `person_id` and `cell_id`."""
+"""Columns of an assignment joined with its round that `add_answer` needs, beside `person_id` and `cell_id`."""
 
 
 def with_place(query: Select[Any]) -> Select[Any]:

@@ -257,7 +257,7 @@ def _adapt_to_dialect(table: Table, conn: sa.Connection, **_options: Any) -> Non
         table.dialect_options[name]["autoincrement"] = True
 
 
-# A slot of open dealing that nobody has: whoever asks next may be given the cell, in the order of `position`.
+# A slot of open assignment that nobody has: whoever asks next may be given the cell, in the order of `position`.
 slot = _numbered(
     "slot",
     Column("cell_id", ForeignKey("cell.id"), nullable=False),

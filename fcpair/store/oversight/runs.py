@@ -111,11 +111,11 @@ def releases(tx: Tx) -> list[dict[str, Any]]:
 
 def is_answered_since(tx: Tx, run: RunRecord, of: Iterable[Round]) -> bool:
     """Return whether an answer of these rounds came after a run: of a later run, or online at a later time."""
-    is_of_rounds = assignment.c.round_id.in_([round_id for one in of for round_id in one.ids])
+    is_of_rounds = assignment.c.round_id.in_([round_id for item in of for round_id in item.ids])
     is_later = or_(judgement.c.run_id > run.id, and_(judgement.c.run_id.is_(None), judgement.c.at > run.at))
     return is_true(tx, exists().where(assignment.c.id == judgement.c.assignment_id, is_of_rounds, is_later))
 
 
 def is_decided_since(tx: Tx, run: RunRecord) -> bool:
-    """Whether a pair of the grid that a transaction is about was decided after a run, by a rule or by somebody."""
+    """Return whether a pair of the transaction's grid was decided after a run, by a rule or by somebody."""
     return is_true(tx, exists().where(grids.cell_range(tx).holds(adjudication.c.cell_id), adjudication.c.at > run.at))

@@ -211,7 +211,7 @@ class ReferenceMeasure(Measure):
     """
 
     def has_token(self, table: TextTable, text: str) -> bool:
-        """Whether anything is left of a text for this measure: but white space, unless a class says otherwise."""
+        """Return whether anything of a text is left to measure: but white space, unless a class says otherwise."""
         return bool(text.strip())
 
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
@@ -271,7 +271,7 @@ class ReferenceMeasure(Measure):
         """The references of each text that have a token, and why a text cannot be compared, else `""`."""
         self.check(table)
         is_usable = {text: self.has_token(table, text) for text in table.distinct_texts()}
-        usable = [tuple(one for one in of if is_usable[one]) for of in table.references or ()]
+        usable = [tuple(reference for reference in of if is_usable[reference]) for of in table.references or ()]
         why = [
             "" if is_usable[text] and of else "it has no reference with a token" if is_usable[text] else NO_TOKEN
             for text, of in zip(table.texts, usable, strict=True)

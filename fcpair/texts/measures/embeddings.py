@@ -129,7 +129,9 @@ class TokenVectorMeasure(ReferenceMeasure):
         """The figure of each text with its best reference."""
         vectors = {text: found.astype(np.float64) for text, found in table.token_vectors(self.model).items()}
         pairs = zip(texts, references, strict=True)
-        return np.array([max(self.similarity(vectors[text], vectors[one]) for one in of) for text, of in pairs])
+        return np.array(
+            [max(self.similarity(vectors[text], vectors[reference]) for reference in of) for text, of in pairs]
+        )
 
     def notes(self, table: TextTable) -> Iterator[str]:
         """Yield a note on how many texts were cut."""
@@ -317,10 +319,14 @@ class Regression(ReferenceMeasure):
         texts, references, why = self.select_comparable(table)
         if not texts:
             return fill_defined(why, [])
-        pairs = list(dict.fromkeys((one, text) for text, of in zip(texts, references, strict=True) for one in of))
+        pairs = list(
+            dict.fromkeys((reference, text) for text, of in zip(texts, references, strict=True) for reference in of)
+        )
         scores, _ = table.compute_once(("pairs", self.of), lambda: pair_scores(pairs, self.of, table.progress))
         at = dict(zip(pairs, scores.tolist(), strict=True))
-        return fill_defined(why, [max(at[one, text] for one in of) for text, of in zip(texts, references, strict=True)])
+        return fill_defined(
+            why, [max(at[reference, text] for reference in of) for text, of in zip(texts, references, strict=True)]
+        )
 
     def notes(self, table: TextTable) -> Iterator[str]:
         """That the number is the model's own, and how many pairs were cut."""

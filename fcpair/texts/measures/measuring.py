@@ -143,8 +143,8 @@ def measure(
     )
     if groups is not None and (isinstance(groups, str) or len(groups) != n_texts):
         raise InputError(f"groups has {len(groups):,} entries for {n_texts:,} texts; expected one for each")
-    parsed = (one if isinstance(one, Measure) else parse_measure(one) for one in measures)
-    adapted = list(dict.fromkeys(one.for_language(language) for one in parsed))
+    parsed = (chosen if isinstance(chosen, Measure) else parse_measure(chosen) for chosen in measures)
+    adapted = list(dict.fromkeys(chosen.for_language(language) for chosen in parsed))
     for text_measure in adapted:
         text_measure.check(table)
     unfit_reasons = {text_measure: text_measure.unfit_reason(table) for text_measure in adapted}
@@ -154,7 +154,7 @@ def measure(
         named = np.array(list(groups), dtype=object)
         sets |= {group: np.flatnonzero(named == group) for group in dict.fromkeys(groups)}
     figures, values = list[TextFigure](), dict[str, Values]()
-    warnings = {one: _warning(one, table, language) for one in adapted}
+    warnings = {chosen: _warning(chosen, table, language) for chosen in adapted}
     for text_measure, why in unfit_reasons.items():
         full, rule, tokens = str(text_measure), text_measure.rule, text_measure.tokeniser
         name = text_measure.short_name if short[text_measure.short_name] == 1 else full

@@ -64,7 +64,7 @@ class SacrebleuMeasure(ReferenceMeasure):
         if not kept_rows:
             return SetFigure(None, 0, left_out=left_out, undefined="no text has a figure")
         references = [(table.references or ())[row] for row in kept_rows]
-        usable = [[one for one in of if self.has_token(table, one)] for of in references]
+        usable = [[reference for reference in of if self.has_token(table, reference)] for of in references]
         result = self._score_corpus([table.texts[row] for row in kept_rows], usable)
         if reason := self.undefined_reason(result):
             return SetFigure(None, 0, left_out=left_out, undefined=reason)
@@ -236,7 +236,7 @@ def _score_texts(
     measure: TokenMeasure, score: Callable[[list[list[str]], list[str]], float], texts: Sequence[str], references: Refs
 ) -> Floats:
     pairs = zip(texts, references, strict=True)
-    scores = [score([measure.tokens_of(one) for one in of], measure.tokens_of(text)) for text, of in pairs]
+    scores = [score([measure.tokens_of(reference) for reference in of], measure.tokens_of(text)) for text, of in pairs]
     return np.array(scores, float)
 
 

@@ -320,7 +320,7 @@ class Novelty(Measure):
 
     def score_each(self, table: TextTable) -> Values:
         """From 0 to 1 for each text; undefined without a token, and where no text of the set has one."""
-        other_texts = [one for of in table.references or () for one in of]
+        other_texts = [reference for of in table.references or () for reference in of]
         if isinstance(self.against, Path):
             other_texts = read_table(self.against, [self.column], verbatim=True)[self.column].tolist()
         sides = (table.texts, other_texts)

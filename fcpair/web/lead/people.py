@@ -37,7 +37,7 @@ ACTS: dict[str, Act] = {
     "role": lambda visit, name: visit.study.change_role(name, parse_role(field(visit.request, "role"))),
     "revoke": lambda visit, name: visit.study.access.revoke(name),
 }
-"""What is done to a person, whose name is given; an invite link, which is shown this once, is no such act."""
+"""Acts on a person, whose name is given; an invite link, which is shown this once, is no such act."""
 INVITE = "invite"
 NOT_ONESELF = say("you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server")
 

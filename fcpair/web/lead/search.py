@@ -51,7 +51,7 @@ TITLES = {
     "other": mark("And given to"),
     "other_answer": mark("Label of theirs"),
 }
-"""What each filter is called, in the order in which the page has them; those of metadata come after them."""
+"""The name of each filter, in the order of the page; those of metadata come after them."""
 STATES = {
     FilterState.OPEN: mark("open, a label is missing"),
     FilterState.LABELLED: mark("labelled"),

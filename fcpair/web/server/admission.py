@@ -98,7 +98,7 @@ async def next_(visit: WorkerVisit, n: Count = 1, have: Have = "") -> Response:
     you for a while, which begins again at each answer or request.
     """
     tasks = visit.context.work_queue.peek(visit.visitor, n)
-    if tasks is None:  # in open dealing, what is free is given first, which may wait for others
+    if tasks is None:  # in open assignment, what is free is given first, which may wait for others
         tasks = await visit.context.assigning.add((visit.visitor, n))
     known, new = set(have.split(",")), []
     for task in tasks:

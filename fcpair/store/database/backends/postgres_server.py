@@ -109,7 +109,7 @@ class StudyServer:
 
 
 def is_there(place: str | Path) -> bool:
-    """Whether there is a database at a URL with tables in it; raises StudyError where the server cannot be reached."""
+    """Return whether a URL has a database with tables in it; raises StudyError where the server cannot be reached."""
     try:
         with closing(_connect(parse_url(place))) as connection:
             return _n_tables(connection) > 0

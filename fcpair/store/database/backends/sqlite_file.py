@@ -69,7 +69,7 @@ def make(place: str | Path, *, create: bool = True) -> StudyFile:
 
 
 def is_left_empty(path: Path) -> bool:
-    """Whether there is a file that nothing was ever written to: one whose maker was killed before it was done."""
+    """Return whether nothing was ever written to a file: its maker was killed before it was done."""
     real = os.path.realpath(path)  # where a link leads, and the log lies
     if not path.is_file() or Path(f"{real}{LOG}").exists():
         return False
