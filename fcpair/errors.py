@@ -270,7 +270,7 @@ def warn_of_table(note: str) -> None:
 
 
 def list_first(names: Sequence[object], most: int) -> str:
-    """The first names, separated by commas, and dots where there are more."""
+    """The first names, separated by commas, and dots if there are more."""
     return ", ".join(map(str, names[:most])) + ", ..." * (len(names) > most)
 
 

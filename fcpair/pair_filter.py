@@ -87,7 +87,7 @@ def check_name(message: str, name: str, known: Iterable[str]) -> None:
 
 
 class MetadataChoice(NamedTuple):
-    """Something that texts of one side came with, such as `hs.target`, and its values; none where there are many."""
+    """Something that texts of one side came with, such as `hs.target`, and its values; none if there are many."""
 
     name: str
     values: tuple[str, ...]

@@ -607,7 +607,7 @@ class Note(Checked):
 
 
 BELIEVED = "believed"  # the question of a survey with which a model's answers are compared
-MAIN = "main"  # the grid of HS and CNs; which is meant where there are several and none is named
+MAIN = "main"  # the grid of HS and CNs; which is meant if there are several and none is named
 
 
 _POOL, _POOL_NAMES = "the CNs to rank", "judged|positive|all|FILE"

@@ -241,7 +241,7 @@ class RoundPlan(RoundDesign, _Asked):
 
     @property
     def rests_on(self) -> str:
-        """The earlier round in which a cell must have an answer; empty where there is none."""
+        """The earlier round in which a cell must have an answer; empty if there is none."""
         return self.after if self.edits == ROW else self.edits or self.after
 
 

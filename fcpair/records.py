@@ -292,7 +292,7 @@ class PairState(NamedTuple):
 class Figure:
     """A number that users see, with what it rests on.
 
-    `value` is None exactly when `undefined` says why. `low` and `high` bound the interval where there is one;
+    `value` is None exactly when `undefined` says why. `low` and `high` bound the interval if there is one;
     `n` is the number of pairs that the figure rests on.
     """
 
@@ -306,5 +306,5 @@ class Figure:
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
-        """The ends of the interval, each None where there is none."""
+        """The ends of the interval, each None if there is none."""
         return self.low, self.high

@@ -147,7 +147,7 @@ class RoundOptions(RoundDesign):
 
     @property
     def rests_on(self) -> str:
-        """The round of the grid in which a cell must have an answer first; empty where there is none."""
+        """The round of the grid in which a cell must have an answer first; empty if there is none."""
         return self.edits_round or self.after
 
     @property

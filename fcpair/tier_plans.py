@@ -139,6 +139,6 @@ def unknown_tier(tier: str, names: Iterable[str]) -> InputError:
 
 
 def check_tier_name(tier: str, names: Iterable[str]) -> None:
-    """Raise InputError, with the nearest name, where there is no such tier."""
+    """Raise InputError, with the nearest name, if there is no such tier."""
     if tier not in (names := tuple(names)):
         raise unknown_tier(tier, names)

@@ -29,7 +29,7 @@ Wordings = Annotated[Mapping[str, Any], "name and wording: a text, or a table of
 
 
 class Wording(NamedTuple):
-    """Text in place of a name, and the line below it; None where there is none."""
+    """Text in place of a name, and the line below it; None if there is none."""
 
     text: str | None = None
     help: str | None = None

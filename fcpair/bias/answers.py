@@ -223,7 +223,7 @@ def key_of_category(category: str) -> str:
 
 def group_of(category: str, groups: Sequence[str]) -> str:
     """The stereotyped groups of an item of a category (`key_of_category`) as one text in which tags are looked for;
-    empty where there are none.
+    empty if there are none.
     """
     named = [group.strip().lower() for group in groups if group.strip()]
     if category == DISABILITY and named:

@@ -88,7 +88,7 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
     """Measure how far people's answers to a survey are from a model's answers to items about the same statements.
 
     People's distribution is yes and no, without who declined; the model's is target and counter-target in ambiguous
-    items, without the option that it cannot be known: by probabilities where there are some, else by answers. The
+    items, without the option that it cannot be known: by probabilities if there are some, else by answers. The
     direction is KL(people || model): what people say and the model never does counts. Kullback and Leibler (1951), DOI
     10.1214/aoms/1177729694.
 
@@ -229,7 +229,7 @@ def score(answered: AnsweredItems, scheme: str, categories: Sequence[str]) -> Sc
         scheme: `bbq`, `kobbq`, `cbbq` or `pbbq`.
         categories: their names.
 
-    Raises InputError for no answer, no such scheme, or one that needs probabilities where there are none.
+    Raises InputError for no answer, no such scheme, or one that needs probabilities if there are none.
     """
     if scheme not in SCHEMES:
         raise InputError(f"there is no scheme `{scheme}`; {suggest_name(scheme, SCHEMES)}")

@@ -85,7 +85,7 @@ def _tables(measured: Agreement, heading: str = "") -> list[output.Table]:
         f"{100 * options.level:g} % intervals for {measured.interval_scope}"
     )
     tables = [output.figure_table(heading + basis, (*measured.pooled, *measured.summary))]
-    # Every two annotators on the classes of the question, and, where there are any, on bins.
+    # Every two annotators on the classes of the question, and, if there are any, on bins.
     on_bins = [(f" on bins {', '.join(measured.bins)}, unweighted,", measured.on_bins)] if measured.bins else []
     for on, subsets in (("", measured.subsets), *on_bins):
         title = f"Cohen's kappa{on} of every two annotators; intervals for {measured.sides.new_texts}, the same two"
@@ -108,7 +108,7 @@ def _rows(measured: Agreement) -> list[dict[str, Cell]]:
 
 
 def _show_block(block: AgreementBlock) -> tuple[list[output.Table], list[dict[str, Cell]]]:
-    """The tables of a block, under its name, and its rows; that of every two annotators only where there are two."""
+    """The tables of a block, under its name, and its rows; that of every two annotators only if there are two."""
     if block.agreement:
         tables, rows = _tables(block.agreement, f"{_name(block)}\n"), _rows(block.agreement)
         tables = tables if block.agreement.subsets else tables[:1]

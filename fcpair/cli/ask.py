@@ -269,7 +269,7 @@ def results(
 
 
 def _survey_tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> list[Table]:
-    """A table for each question; what nobody did, and verdicts where there are none, have no column."""
+    """A table for each question; what nobody did, and verdicts if there are none, have no column."""
     tables: list[Table] = []
     for question in dict.fromkeys(row["question"] for row in rows):
         question_rows: list[dict[str, Cell]] = []

@@ -334,7 +334,7 @@ def describe(
         check = "Check each label, then use the file with --aliases"
         print_message(f"{write_aliases}: {len(spellings):,} spellings{note}. {check}.")
         return
-    # Labels are read, and must be right, where there is a text.
+    # Labels are read, and must be right, if there is a text.
     has_text = texts.frame[str(columns["text"])].str.strip() != ""
     with_text = replace(texts, frame=texts.frame[has_text])
     without = [texts.frame[~has_text], *([] if texts.unanswered is None else [texts.unanswered])]

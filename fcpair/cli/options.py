@@ -117,7 +117,7 @@ seed_option = shared_option("--seed", type=click.IntRange(min=0), default=0, sho
 
 @functools.cache
 def add_receipt_format(command: click.Command) -> click.Command:
-    """Give the command, and all commands below it, `--format` where there is none: for nothing but receipts."""
+    """Give the command, and all commands below it, `--format` if there is none: for nothing but receipts."""
     if isinstance(command, click.Group):
         for below in command.commands.values():
             add_receipt_format(below)

@@ -168,7 +168,7 @@ def collect_receipts(ctx: click.Context, param: click.Parameter, form: str) -> s
     """Have receipts kept, where the form is JSON, until the command ends, and then printed: the callback of `--format`.
 
     A command with tables to print, which takes the form, is taken to only read. One that has nothing but receipts
-    prints an empty list where there are none, unless it ends with an error.
+    prints an empty list if there are none, unless it ends with an error.
     """
     if param.expose_value:
         ctx.meta[_READS] = True
@@ -318,7 +318,7 @@ def progress(what: str, *, at_once: bool = False) -> Iterator[Callable[[int, int
     task = bar.add_task(what, total=None)
 
     def advance(so_far: int, total: int) -> None:
-        bar.start()  # only now: where there is nothing to do, nothing is shown
+        bar.start()  # only now: if there is nothing to do, nothing is shown
         bar.update(task, completed=so_far, total=total)
         if so_far == total and at_once:
             bar.reset(task, total=None)

@@ -166,7 +166,7 @@ def _scores(
 
 
 def _means(reading: Readings, n: int) -> dict[str, Any]:
-    """The mean of each reading over the HS; None where there are none."""
+    """The mean of each reading over the HS; None if there are none."""
     defined = {name: values for name, values in vars(reading).items() if values is not None}
     return {name: float(values.mean()) if n else None for name, values in defined.items()}
 

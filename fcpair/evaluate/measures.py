@@ -107,7 +107,7 @@ class HitRatio(CutMeasure):
 
 @dataclass(frozen=True)
 class MRR(CutMeasure):
-    """One over the rank of the first positive among the first k, 0 where there is none.
+    """One over the rank of the first positive among the first k, 0 if there is none.
 
     Voorhees 1999, The TREC-8 Question Answering Track Report; cut at k.
     """

@@ -35,7 +35,7 @@ def cache_folder() -> Path:
 
 
 def read_record(path: Path) -> dict[str, Any] | None:
-    """The record that `write_record` kept; None where there is no file or it holds no record."""
+    """The record that `write_record` kept; None if there is no file or it holds no record."""
     try:
         if isinstance(record := json.loads(path.read_text("utf-8")), dict):
             return record
@@ -72,12 +72,12 @@ def folder_of(model: Model) -> Path:
 
 
 def read_parts(folder: Path) -> Iterator[Part]:
-    """The parts that are kept in a folder; none where there is none. One that cannot be read is passed over."""
+    """The parts that are kept in a folder; none if there is none. One that cannot be read is passed over."""
     yield from filter(None, map(read_part, sorted(folder.glob(f"[!.]*{_SUFFIX}"))))
 
 
 def read_part(path: Path) -> Part | None:
-    """Read a part; None where there is none, and, with a warning, where it cannot be read."""
+    """Read a part; None if there is none, and, with a warning, where it cannot be read."""
     from pyarrow.parquet import ParquetFile
 
     try:

@@ -109,7 +109,7 @@ class BrokenReply(Exception):  # noqa: N818 - an error only after the last attem
 
 
 def read_cached(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
-    """Read the kept answer with `read`; None where there is none, or none that can be used (a warning)."""
+    """Read the kept answer with `read`; None if there is none, or none that can be used (a warning)."""
     if (record := read_record(prompt.path)) is not None:
         try:
             return read(Reply(record["answer"], str(record["model"])))

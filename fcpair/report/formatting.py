@@ -25,7 +25,7 @@ def counted(n: int, one: str, many: str | None = None) -> str:
 
 
 def decimal(value: float | None, places: int = 3) -> str:
-    """A figure with so many decimals; a dash where there is none."""
+    """A figure with so many decimals; a dash if there is none."""
     return NOTHING if value is None else f"{value:z.{places}f}"
 
 
@@ -44,7 +44,7 @@ def interval(figure: Figure) -> str:
 
 
 def bounds(low: float | None, high: float | None) -> str:
-    """From one figure to another; a dash where there is none."""
+    """From one figure to another; a dash if there is none."""
     return NOTHING if low is None or high is None else f"{low:z.3f} to {high:z.3f}"
 
 

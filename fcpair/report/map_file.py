@@ -70,7 +70,7 @@ class CellAnswers:
 @dataclass(frozen=True)
 class CellStandings:
     """State of each cell, all of shape `(n_cells,)`: `state` by its place in STATES; `final`, the place of the
-    decided choice, -1 for none; and, where there are tiers, the best `tier` of the four, 0 for none, and whether the
+    decided choice, -1 for none; and, if there are tiers, the best `tier` of the four, 0 for none, and whether the
     cell is in each of the grid's `own_tiers`.
     """
 

@@ -107,7 +107,7 @@ class GridState:
     `preparing` are its rounds of known pairs and of a calibration. `pairs_by_labels` counts pairs by how many
     people label them, `standings` people by how they stand in a qualification, `outcomes` pairs by OUTCOMES. Of the
     final labels `n_valid` and `n_invalid` have a verdict; `n_lost` have verdicts on another label alone. `tiers`
-    and `agreement` are empty where there are none to speak of.
+    and `agreement` are empty if there are none to speak of.
     """
 
     rounds: tuple[RoundState, ...] = ()

@@ -107,7 +107,7 @@ def is_survey(form: Form) -> bool:
 
 
 def _meaning_by_answer(form: object) -> dict[str, str]:
-    """Meaning of each answer, by its name; empty where there are not two definite ones."""
+    """Meaning of each answer, by its name; empty if there are not two definite ones."""
     if not isinstance(form, Closed) or len(definite := [choice.name for choice in form if choice.definite]) != 2:
         return {}
     yes, no, decline = ANSWERS
@@ -318,7 +318,7 @@ def score_bias(
     params: dict[str, Any] = {"grid": grid.grid.name, "round": round_.name, "role": round_.role.value, "as": scheme}
     if survey:
         params |= {"survey": survey, "question": question, "smooth": smooth}
-    by_name = {  # the means, or the figures themselves where there is one category
+    by_name = {  # the means, or the figures themselves if there is one category
         by: {figure.score: figure for figure in [f for f in one.figures if f.category == MEAN] or one.figures}
         for by, one in scores.scores.items()
     }

@@ -102,7 +102,7 @@ def _check_version(manifest: backup_format.Manifest, file: Path) -> None:
 
 def upgrade(place: Place, finish: Callable[[Tx], object]) -> Path | None:
     """Bring the tables of the study at `place` up to date, and do what is to be done `finish`, in one transaction.
-    Returns the backup of before; None, and no backup, where there is nothing to do. Raises StudyError where others use
+    Returns the backup of before; None, and no backup, if there is nothing to do. Raises StudyError where others use
     the study.
     """
     home = backends.at(place).find(place)

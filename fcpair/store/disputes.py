@@ -185,7 +185,7 @@ def _own_pairs(tx: Tx, query: Select[Any], person_id: int, cell_ids: Sequence[in
 
 
 def newest_answer(tx: Tx, cell_id: int) -> int:
-    """The number of the newest answer in the labelling of a pair; 0 where there is none."""
+    """The number of the newest answer in the labelling of a pair; 0 if there is none."""
     query = select(func.max(assignment.c.judgement_id)).where(rounds.COUNTING, assignment.c.cell_id == cell_id)
     return tx.scalar(query) or 0
 

@@ -272,7 +272,7 @@ def classify(
 
     Intervals are percentiles over rows drawn with replacement, or over groups, where `group` has the name of each
     row's. `by` and `group` have one value for each row. Raises InputError for a number of draws that cannot be,
-    and where there are no rows.
+    and if there are no rows.
     """
     check_resamples(draws)
     if not len(labelled.truth):

@@ -104,7 +104,7 @@ def count_words(texts: pd.Series[str]) -> pd.Series[int]:
 
 
 def mean(numbers: Sequence[int] | pd.Series[int]) -> Fraction | None:
-    """The exact mean of whole numbers; None where there is none."""
+    """The exact mean of whole numbers; None if there is none."""
     return Fraction(int(sum(numbers)), len(numbers)) if len(numbers) else None
 
 
@@ -122,7 +122,7 @@ def round_half_up(value: Fraction | float, decimals: int = 2) -> Decimal:
 
 
 def read_groups(cells: Sequence[str], lines: Sequence[int], place: str, none: str) -> list[Groups]:
-    """The groups of each cell (`split_cell`), each once; `none` where there is none. Raises InputError, with its line,
+    """The groups of each cell (`split_cell`), each once; `none` if there is none. Raises InputError, with its line,
     for each cell that cannot be read.
     """
     findings: list[Finding] = []

@@ -119,7 +119,7 @@ def average_ratings(table: pd.DataFrame, draws: int = RESAMPLES, seed: int = 0) 
     averages = []
     for (source, criterion), part in table.groupby(["source", "criterion"], sort=True):
         grid = part.pivot(index="text", columns="rater", values="rating").sort_index(axis=1)
-        ratings = grid.to_numpy(np.float64)  # NaN where there is none; every rater has at least one
+        ratings = grid.to_numpy(np.float64)  # NaN if there is none; every rater has at least one
         averages.append(_average_source(str(source), str(criterion), [*map(str, grid.columns)], ratings, draws, seed))
     return tuple(averages)
 
@@ -153,7 +153,7 @@ def _average_source(
 @dataclass(frozen=True)
 class RatedTexts:
     """Texts: `measure` (n_texts,), and `ratings` (n_texts, n_raters), NaN where a rater did not rate a text; `kind` is
-    the group of each, "" where there are none.
+    the group of each, "" if there are none.
     """
 
     measure: Floats
@@ -271,7 +271,7 @@ def correlate(
 ) -> tuple[CorrelationFigures, ...]:
     """Correlate the measure of each text with the mean of its ratings: over all texts, then for each group.
 
-    Intervals are percentiles of draws with replacement of texts and, where there are several, of raters at the same
+    Intervals are percentiles of draws with replacement of texts and, if there are several, of raters at the same
     time; a rating counts as often as its text and its rater are drawn (the pigeonhole bootstrap: Owen 2007, DOI
     10.1214/07-AOAS122). So they are for new texts and the mean of as many new raters, and rather too wide than too
     narrow for that; the mean of all raters there could be correlates more. A correlation is undefined with fewer than

@@ -82,7 +82,7 @@ def create_app(
     """The app that serves a study on these terms; it lets go of the study's file when it ends.
 
     Links that it makes lead to `url`. The terms that are `given`, by default those that differ from the study's own,
-    hold whatever that comes to say of them. Leads look by the process of `pool`, where there is one.
+    hold whatever that comes to say of them. Leads look by the process of `pool`, if there is one.
     """
     if given is None:
         own = study.effective_options(Annotate)

@@ -42,7 +42,7 @@ class CurrentGrid:
         return Monitor(self.grid)
 
     def address(self, path: str, **query: Any) -> str:
-        """An address that is about this grid: with `query`, and the grid where there are several."""
+        """An address that is about this grid: with `query`, and the grid if there are several."""
         path, hash_, anchor = path.partition("#")
         query_string = urlencode(query | ({GRID_PARAM: self.name} if self.name else {}))
         sign = ("&" if "?" in path else "?") if query_string else ""
@@ -62,7 +62,7 @@ class Grids:
         return self._current(names, request.query_params.get(GRID_PARAM) or (MAIN if MAIN in names else names[0]))
 
     def by_name(self, name: str | None) -> CurrentGrid:
-        """The grid of this name, or the only one; raises InputError where there are several and no name."""
+        """The grid of this name, or the only one; raises InputError if there are several and no name."""
         names = self._study.grids
         if not name and len(names) > 1:
             raise InputError.say(

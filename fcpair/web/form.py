@@ -35,7 +35,7 @@ Params = TypeVar("Params", bound=Checked)
 
 
 def field(request: Request, name: str) -> str:
-    """The first field of that name; empty where there is none, or what was sent is no form."""
+    """The first field of that name; empty if there is none, or what was sent is no form."""
     return next((_decode(value) for key, value in _pairs(request) if _decode(key) == name), "")
 
 

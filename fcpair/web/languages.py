@@ -195,7 +195,7 @@ class Language:
         return self.figure(formatting.count(n))
 
     def decimal(self, value: float | None, places: int = 3) -> str:
-        """A figure with so many decimals; a dash where there is none."""
+        """A figure with so many decimals; a dash if there is none."""
         return self.figure(formatting.decimal(value, places))
 
     def share(self, part: int, whole: int) -> str:
@@ -210,7 +210,7 @@ class Language:
         return self.percent(written) if _FIGURE.fullmatch(written) else written
 
     def bounds(self, low: float | None, high: float | None) -> str:
-        """From one figure to another; a dash where there is none."""
+        """From one figure to another; a dash if there is none."""
         if low is None or high is None:
             return formatting.NOTHING
         return self.gettext(BOUNDS, low=self.decimal(low), high=self.decimal(high))
@@ -239,7 +239,7 @@ class Language:
         return self.digits(format_date(day, "long", locale=self._locale))
 
     def duration(self, seconds: float | None) -> str:
-        """A time span in words: `2 h 05 min`, `14 min`, `40 s`; a dash where there is none."""
+        """A time span in words: `2 h 05 min`, `14 min`, `40 s`; a dash if there is none."""
         if seconds is None:
             return formatting.NOTHING
         if seconds < 60:

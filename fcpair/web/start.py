@@ -198,7 +198,7 @@ async def upload(visit: LeadVisit, name: str = "", seen: str = "", kind: str = "
         return await run_in_threadpool(_refusal, visit, error)
 
     async def have_kept() -> Response:
-        """Have the file kept by the process that looks, where there is one: reading tables takes much memory."""
+        """Have the file kept by the process that looks, if there is one: reading tables takes much memory."""
         worker: ReportWorker | None = visit.request.app.state.workers.get(Kind.LOOK)
         if worker is None:
             return await run_in_threadpool(keep, visit, path.name, name, seen, kind)

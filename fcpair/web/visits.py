@@ -62,7 +62,7 @@ class Visit:
 
     @cached_property
     def here(self) -> CurrentGrid:
-        """The grid that the address names; raises UnknownIdError where there is no such grid."""
+        """The grid that the address names; raises UnknownIdError if there is no such grid."""
         return self.context.grids.from_request(self.request)
 
     @cached_property

@@ -23,7 +23,7 @@ COLUMNS = {
     "language": "the language of the text, where it is known",
     "simulated": "whether simulated people wrote it",
 }
-"""The columns of a table of written texts; `original`, `group` and `language` only where there are any."""
+"""The columns of a table of written texts; `original`, `group` and `language` only if there are any."""
 TRAINING = ("hs", "type", "types", "cn")
 
 

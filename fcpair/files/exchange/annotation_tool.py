@@ -267,7 +267,7 @@ def collect_exported(
 
     Of several answers by one person on an item the latest is among the rows, and those before it are `earlier`, in
     their order. `digest` and `tool_text` say what the tool was given to show. `users` has the person that each user of
-    the tool is; without it, users have the names of people. Raises InputError where there is no answer in the export.
+    the tool is; without it, users have the names of people. Raises InputError if there is no answer in the export.
     """
     if not export.answers and not export.findings:
         drafts = f", only {export.n_drafts:,} drafts that nobody has submitted" if export.n_drafts else ""

@@ -239,7 +239,7 @@ class Doccano(JsonLinesTool):
     suffixes = (".jsonl", ".json")
 
     def write(self, project: Project) -> dict[str, str]:
-        """The texts of each person as JSON lines, `labels.json` where there are options, `people.csv`, `README.md`."""
+        """The texts of each person as JSON lines, `labels.json` if there are options, `people.csv`, `README.md`."""
         question = project.form.questions[0][1]
         options, labels = option_names(question), []
         for at, option in enumerate(options, 1):  # the numbers are keys of the first nine
@@ -383,7 +383,7 @@ class Prodigy(JsonLinesTool):
         }
 
     def task(self, project: Project, item: Item) -> dict[str, Any]:
-        """An item, with its options where there are any."""
+        """An item, with its options if there are any."""
         options = option_names(project.form.questions[0][1])
         html = f'<div style="{DIRECTIONS}">{format_html(project.headings, item.texts)}</div>'
         listed = {"options": [{"id": option, "text": option} for option in options]} if options else {}
@@ -419,7 +419,7 @@ TOOLS: dict[str, AnnotationTool] = {tool.name: tool for tool in (LabelStudio(), 
 
 
 def find_tool(name: str) -> AnnotationTool:
-    """The tool of that name; raises InputError with the nearest one where there is none."""
+    """The tool of that name; raises InputError with the nearest one if there is none."""
     if name not in TOOLS:
         raise InputError(f"`{name}` is no annotation tool here; {suggest_name(name, TOOLS)}")
     return TOOLS[name]

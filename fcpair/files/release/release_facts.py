@@ -257,7 +257,7 @@ class ReleaseFacts:
     has_texts: bool
     tables: Sequence[ReleaseTable]
     questions: Mapping[str, str]  # what was asked, round by round
-    guidelines_version: int  # 0 where there are none
+    guidelines_version: int  # 0 if there are none
     origins: Mapping[str, int]  # how many answers came from where
     people: Mapping[str, int]  # how many there are by role
     models: Mapping[str, str] = field(default_factory=dict)  # what each is

@@ -49,7 +49,7 @@ def tier_table(
     """Put the pairs of a tier (`cell_id`, `hs_id`, `cn_id`, `n_labels`, `final`, `verdict`, `tier`, `tiers`) beside
     their `texts` (`text_id`, `body`, `language`, `meta`) and `labels` (`cell_id`, `annotator`, `code`).
 
-    Columns: those of `pair_frame`, `hs` and `cn` after the ids, `label.NAME` for each annotator (empty where there is
+    Columns: those of `pair_frame`, `hs` and `cn` after the ids, `label.NAME` for each annotator (empty if there is
     none), `hs.KEY` and `cn.KEY` for each item of metadata and, where they are known, the languages.
     """
     names = {choice.code: choice.name for choice in question}
@@ -251,7 +251,7 @@ def draw_test_hs(hs_ids: pd.Series[int], bodies: pd.Series[str], share: float, s
 
 def draw_negatives(pairs: pd.DataFrame, bodies: pd.Series[str], n: int, seed: int) -> pd.DataFrame:
     """Draw `n` judged negatives of the same HS for each appropriate pair of `pairs` (`hs_id`, `cn_id`, `appropriate`),
-    without replacement; all of them where there are fewer. The draw rests on the texts, not on the ids.
+    without replacement; all of them if there are fewer. The draw rests on the texts, not on the ids.
 
     Columns: `hs_id`, `positive`, `negative` (ids of CNs), in the order of the appropriate pairs.
     """
@@ -270,11 +270,11 @@ def draw_negatives(pairs: pd.DataFrame, bodies: pd.Series[str], n: int, seed: in
 
 
 def draw_for_sizes(sizes: Ints, n: int, rng: np.random.Generator) -> Ints:
-    """Draw `n` of `0 .. size - 1` for each of many sizes, without replacement; all of them where there are fewer.
+    """Draw `n` of `0 .. size - 1` for each of many sizes, without replacement; all of them if there are fewer.
 
     Robert Floyd's way, a step for all sizes at once, so that its cost does not grow with them: J. Bentley and
     R. Floyd (1987), A sample of brilliance, CACM 30(9), 754-757, DOI 10.1145/30401.315746. Shape `(n_sizes, up to n)`,
-    each row ascending, with -1 before it where there are fewer than `n`.
+    each row ascending, with -1 before it if there are fewer than `n`.
     """
     takes = np.minimum(sizes, n)
     drawn = np.full((len(sizes), int(takes.max(initial=0))), -1, np.int64)
@@ -328,7 +328,7 @@ class TextIds:
     numbers: Collection[int]  # the study's
 
     def numbered_by(self, numbering: Numbering) -> Mapping[str, Collection[int]]:
-        """The texts that each id stands for: the corpus's own ids where there are any, else the study's numbers."""
+        """The texts that each id stands for: the corpus's own ids if there are any, else the study's numbers."""
         return self.own if self.own and numbering == "corpus" else {str(number): {number} for number in self.numbers}
 
 

@@ -224,7 +224,7 @@ def _read_count(attributes: dict[str, str], name: str) -> int:
 
 def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str | None = None) -> RawTable:
     """Read one sheet of an `.xlsx` or `.ods`: of a name; else the one that has the columns; else the first that holds
-    anything. Warns where there are others, and of cells that are no text.
+    anything. Warns if there are others, and of cells that are no text.
 
     Raises InputError: the file cannot be read, holds nothing or too much, or several sheets are wanted; and cells that
     cannot be read, which are errors of the spreadsheet and formulas without a stored value, by their names.

@@ -81,7 +81,7 @@ def read_table(
     of a workbook, else `choose_sheet` or the columns say so. With `verbatim` cells stay as they are, as in files that
     fcpair did not write. `headings` are other names that columns may have, with what they are called here.
 
-    Returns a frame of strings, empty where there is nothing, and the column `line`, from 1; of a spreadsheet and a
+    Returns a frame of strings, empty if there is nothing, and the column `line`, from 1; of a spreadsheet and a
     frame it is the number of the row. `place_of` tells what findings call the file. Raises InputError: no file, not
     UTF-8, no rows, a row of another width, a missing column, a column named `line`.
     """
@@ -218,7 +218,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file in UTF-8, as it is; raises InputError where there is no such file, or none in UTF-8."""
+    """The text of a file in UTF-8, as it is; raises InputError if there is no such file, or none in UTF-8."""
     check_file(path)
     try:
         return path.read_text("utf-8")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated: str | None = None) -> list[Forest]:
-    """A figure for each question: the share of yes to each statement, by group where there are groups.
+    """A figure for each question: the share of yes to each statement, by group if there are groups.
 
     `share_rows` is as `survey.add_shares` has it, or `hide_few`; the threshold of `rule` is drawn at its question, and
     `simulated` is what must be said of made-up answers.

@@ -324,7 +324,7 @@ class LabelData(NamedTuple):
 
 
 def check_models(models: Sequence[str]) -> tuple[str, ...]:
-    """The names of models, each once, and the usual ones where there are none; raises InputError for an unknown one."""
+    """The names of models, each once, and the usual ones if there are none; raises InputError for an unknown one."""
     for name in models:
         if name not in LABEL_MODELS:
             raise InputError(f"there is no label model `{name}`; {suggest_name(name, LABEL_MODELS, EXPECTED)}")

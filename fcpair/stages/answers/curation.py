@@ -27,7 +27,7 @@ class TextChange(NamedTuple):
 
 
 def describe_change(question: Edit, answer: str, given_text: str | None) -> TextChange:
-    """Describe what an answer does with the text that was given, None where there is none any more."""
+    """Describe what an answer does with the text that was given, None if there is none any more."""
     if (reason := question.reason(answer)) is not None:
         return TextChange(REJECTED, reason)
     if given_text is None:

@@ -199,7 +199,7 @@ def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: np.random.Gener
 
 
 def _draw_column(choices: Bools, rng: np.random.Generator) -> Ints:
-    """A column of each row that is True, drawn at random; -1 where there is none."""
+    """A column of each row that is True, drawn at random; -1 if there is none."""
     drawn = np.where(choices, rng.random(choices.shape), -1.0)
     return np.where(choices.any(axis=1), drawn.argmax(axis=1), -1)
 

@@ -62,7 +62,7 @@ class PredictedWidth:
 
     @property
     def safe(self) -> float | None:
-        """The width that a recommendation rests on: the high end of the range, or `width` where there is none."""
+        """The width that a recommendation rests on: the high end of the range, or `width` if there is none."""
         return self.width if self.high is None else self.high
 
 

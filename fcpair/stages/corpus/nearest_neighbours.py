@@ -47,7 +47,7 @@ def nearest_neighbours(queries: Vectors, texts: Vectors, self_position: Ints, k:
 
     `queries`, `(n_queries, dimension)`, and `texts` are unit vectors; `self_position` says which text each query is,
     and no neighbour of (outside 0 to n_texts - 1: none). `blocks` change nothing in what is found. Returns positions of
-    texts and cosines to six decimals, `(n_queries, k)`; -1 (`NO_NEIGHBOUR`) and -inf behind where there are fewer.
+    texts and cosines to six decimals, `(n_queries, k)`; -1 (`NO_NEIGHBOUR`) and -inf behind if there are fewer.
     """
     # A cosine in float32 may be wrong by n u / (1 - n u) times the lengths of both vectors, in whatever order its n
     # summands were summed, with u = 2**-24 (Higham 2002, section 3.1, https://doi.org/10.1137/1.9780898718027).

@@ -148,7 +148,7 @@ def nearest_examples(
 
     `rows` and `others` are texts and their unit vectors, `(n_texts, dimension)`. None is the same text as the row, and
     no two are the same, by their identity once they are folded (`fold`). Returns positions of others, and cosines to
-    six decimals, `(n_rows, n)`; -1 (`NO_NEIGHBOUR`) and -inf behind where there are fewer.
+    six decimals, `(n_rows, n)`; -1 (`NO_NEIGHBOUR`) and -inf behind if there are fewer.
     """
     first: dict[str, int] = {}
     for at, text in enumerate(others[0]):

@@ -118,7 +118,7 @@ class Form:
 
     @property
     def edited_question(self) -> tuple[str, Edit] | None:
-        """The first question that gives a text to be edited, after its name; None where there is none."""
+        """The first question that gives a text to be edited, after its name; None if there is none."""
         return next(((name, question) for name, question in self.questions if isinstance(question, Edit)), None)
 
     def is_asked(self, name: str, answer: Answer) -> bool:

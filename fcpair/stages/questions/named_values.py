@@ -29,7 +29,7 @@ _EXPECTED = 'expected names separated by commas, in "..." unless they have only 
 
 
 class Item(NamedTuple):
-    """One item between the brackets; `value` is None where there is no `=`."""
+    """One item between the brackets; `value` is None if there is no `=`."""
 
     name: str
     value: str | None = None

@@ -185,7 +185,7 @@ def _side_sizes(spreads: Spreads) -> dict[Cluster, int]:
 
 
 def no_interval_reason(spreads: Spreads, sides: Sides = HS_AND_CN) -> Sentence | None:
-    """That there is no interval, and why; None where there is one."""
+    """That there is no interval, and why; None if there is one."""
     if short := {side: n for side, n in _side_sizes(spreads).items() if n < 2}:
         sizes = sides.count(short)
         return say("no interval: it needs at least 2 of each side, found %(sizes)s", sizes=sizes)

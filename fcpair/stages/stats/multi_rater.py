@@ -135,7 +135,7 @@ class Coefficient:
         return None if self.distances is None else variance_if_true(labels, n_pairs, self.distances)
 
     def undefined_reason(self, used: Floats, n: int) -> Sentence | None:
-        """The reason why there is no value on `n` pairs with so many labels of each class; None where there is one."""
+        """The reason why there is no value on `n` pairs with so many labels of each class; None if there is one."""
         if n == 0:
             if self.n_labels:
                 return say("no pair has exactly %(number)s labels", number=Id(self.n_labels))

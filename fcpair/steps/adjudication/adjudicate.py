@@ -98,7 +98,7 @@ def outcome_names(question: Closed) -> dict[int | None, str]:
 
 
 def outcome_code(tx: Tx, outcome: str) -> int | None:
-    """The code of what can be decided; raises InputError where there is no such outcome."""
+    """The code of what can be decided; raises InputError if there is no such outcome."""
     codes = {name: code for code, name in outcome_names(scheme_of(tx)).items()}
     if outcome not in codes:
         raise InputError.say("`%(name)s` is not an outcome; expected one of %(names)s", name=outcome, names=list(codes))

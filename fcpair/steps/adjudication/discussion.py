@@ -144,14 +144,14 @@ def _answer_text(form: Form, value: str, names: Mapping[str, str]) -> str:
 
 def measure_calibration(grid: GridContext) -> CalibrationResult:
     """Measure how far a calibration is, and agreement before and after its discussion, by the grid's own options;
-    raises StageError where there is none.
+    raises StageError if there is none.
     """
     with grid._store.read() as tx:
         return _measure(tx, need_calibration(tx), effective_options(tx, Agree, {}))
 
 
 def load_calibration_result(tx: Tx, options: Agree) -> CalibrationResult | None:
-    """The same of the grid that a transaction is about, by these options; None where there is no calibration."""
+    """The same of the grid that a transaction is about, by these options; None if there is no calibration."""
     state = load_calibration(tx)
     return _measure(tx, state, options) if state else None
 

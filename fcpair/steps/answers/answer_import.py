@@ -212,7 +212,7 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
 
 
 def differing_rows(rows: pd.DataFrame, current_answers: pd.DataFrame) -> Bools:
-    """Return whether each row says something else than `current_answers`, where there is one; shape `(n_rows,)`."""
+    """Return whether each row says something else than `current_answers`, if there is one; shape `(n_rows,)`."""
     differs = np.zeros(len(rows), np.bool_)
     for name in {"code", "own_code", "answer_id"} & set(rows.columns):
         old_codes = rows["assignment_id"].map(current_answers[name].astype("Int64")).fillna(NO_CODE).to_numpy()

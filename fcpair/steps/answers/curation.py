@@ -105,7 +105,7 @@ def written_table(tx: Tx, name: str | None = None) -> pd.DataFrame:
 
     Columns: `cell`, `hs` (the row's text), `type` (the column's), `cn` (what was written), `types` (the column's,
     unless the first question of several labels does not have it, and the other labels given there, separated by
-    semicolons), `by`, `simulated`; and where there are any `original` (what was edited), `group` and `language` (of the
+    semicolons), `by`, `simulated`; and if there are any `original` (what was edited), `group` and `language` (of the
     row). Raises StageError where no text is written there, or none was.
     """
     round_ = rounds.by_name(tx, name)

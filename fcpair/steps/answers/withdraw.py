@@ -148,7 +148,7 @@ def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) 
     makes that grid anew as long as nobody has answered in it. With a `reason`, which they read when they come back by
     their link, somebody can be dismissed who has answered nothing yet.
 
-    Raises UnknownIdError for nobody of that name, InputError for a reason that is too long, StageError where there is
+    Raises UnknownIdError for nobody of that name, InputError for a reason that is too long, StageError if there is
     nothing of theirs to be set aside; `retire` lets them go.
     """
     with study._store.write() as tx:

@@ -138,7 +138,7 @@ def _get_or_add_rounds(tx: Tx, target: Round, seed: int) -> list[Round]:
 def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
     """Close the first answers, show where people differ, and let those who do answer once more.
 
-    What is open is taken back only `early`. Raises StageError where there is nothing to discuss, or somebody is to
+    What is open is taken back only `early`. Raises StageError if there is nothing to discuss, or somebody is to
     answer.
     """
     with grid._store.write() as tx:

@@ -113,7 +113,7 @@ def plan_overlap(
 
 
 def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:
-    """Write the recommended overlap into the recipe; InputError where there is none, StageError for assigned pairs."""
+    """Write the recommended overlap into the recipe; InputError if there is none, StageError for assigned pairs."""
     if plan.recommended is None:
         raise InputError("the plan recommends no overlap; give the `width` that is wished for")
     with grid._store.write() as tx:

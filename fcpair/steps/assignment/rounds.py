@@ -48,8 +48,8 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
 
     Nobody is given a cell one of whose texts they wrote, or one that they answered in the round on which this one
     rests. Where the round `edits` an earlier one or comes `after` it, only cells with a current answer there
-    are assigned, and to be edited only those with a text. A round that draws from each batch (`per_batch`) is assigned as batches are
-    done.
+    are assigned, and to be edited only those with a text. A round that draws from each batch (`per_batch`) is assigned
+    as batches are done.
 
     Raises:
         StageError: no cells yet, the round has been assigned, another comes first, nobody can answer, no further
@@ -201,7 +201,7 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
 
 
 def n_people_to_add(tx: Tx, round_: Round) -> int | None:
-    """Number of people to add for a round; None where there are some already, or the round does not say how many."""
+    """Number of people to add for a round; None if there are some already, or the round does not say how many."""
     return None if open_slots.candidates(tx, round_.role) else round_.options.people
 
 

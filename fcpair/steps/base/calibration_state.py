@@ -52,7 +52,7 @@ def load_calibration(tx: Tx) -> CalibrationState | None:
 
 
 def need_calibration(tx: Tx) -> CalibrationState:
-    """The calibration of the grid; raises StageError where there is none."""
+    """The calibration of the grid; raises StageError if there is none."""
     if state := load_calibration(tx):
         return state
     raise StageError.say("there is no calibration; `fcpair calibrate start` begins one")

@@ -87,7 +87,7 @@ def rules_of(grid: GridContext, tx: Tx) -> Partition:
 
 
 def find_grid(tx: Tx, name: str | None = None) -> GridKey:
-    """The grid of this name, or the only one, or `main`; raises UnknownIdError, with the names, where there is none."""
+    """The grid of this name, or the only one, or `main`; raises UnknownIdError, with the names, if there is none."""
     keys_by_name = {key.name: key for key in grids.keys(tx)}
     by_default = MAIN if len(keys_by_name) > 1 else next(iter(keys_by_name))
     grid_name = by_default if name is None else name

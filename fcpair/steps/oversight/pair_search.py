@@ -42,7 +42,7 @@ from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import pair_search
 
-MAX_VALUES = 30  # of the metadata that are offered to be chosen from; where there are more, one is typed
+MAX_VALUES = 30  # of the metadata that are offered to be chosen from; if there are more, one is typed
 FACTS = ("labels", "decision", "verdict", "tier")
 UNDECIDED = NO_CODE - 1  # in the place of a code, where no decision stands
 VERDICT_NAMES = {NO_CODE: "", int(Verdict.DISAGREE): "not valid", int(Verdict.AGREE): "valid"}

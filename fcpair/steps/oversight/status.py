@@ -52,7 +52,7 @@ def status(study: StudyContext) -> dict[str, Any]:
     `verdicts_not_due` (open until all labels are in), `judgements` (by origin), `simulated` (None, or a sentence),
     `notes` (what must be looked at again or waits, and who has nothing to do), `sampled` (only of a drawn grid:
     `cells`, `of`), `grids` (those planned, as `overview` has them, with `next` and `also`), `next` (what to do now) and
-    `also` (what else). What is about the grid `main` is empty where there is none.
+    `also` (what else). What is about the grid `main` is empty if there is none.
     """
     with study._store.read() as tx:
         facts, origins = runs.study_facts(tx), judgements.n_by_origin(tx)

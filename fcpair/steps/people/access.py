@@ -98,7 +98,7 @@ class Access:
         """New tokens for these people, or for everybody active who has none, by name; all of them, or none.
 
         `keep` is called with them before they hold: where it fails, the tokens before still do. Raises UnknownIdError
-        for an unknown name, StageError for who takes no further part, models, and where there is nobody to invite.
+        for an unknown name, StageError for who takes no further part, models, and if there is nobody to invite.
         """
         with self._store.write() as tx:
             if names is None:
@@ -285,7 +285,7 @@ class Access:
     def spare(self, *, seed: int = 0) -> None:
         """Give to others what people have open though they opted out of it, as fcpair before 0.4 left it.
 
-        Called wherever open pairs are about to reach people; where there is nothing to do, nothing is written.
+        Called wherever open pairs are about to reach people; if there is nothing to do, nothing is written.
         """
         with self._store.read() as tx:
             due_ids = [

@@ -369,7 +369,7 @@ def has_limit(annotate: Annotate) -> bool:
 
 
 def limit_reached(tx: Tx, person_id: int, annotate: Annotate) -> str | None:
-    """A sentence when a person has reached a limit; nothing is counted where there is none."""
+    """A sentence when a person has reached a limit; nothing is counted if there is none."""
     return reading_allowance(tx, person_id, annotate).limit if has_limit(annotate) else None
 
 

@@ -157,7 +157,7 @@ class Exports:
         *,
         pool: str = "judged",
     ) -> RunRecord:
-        """Write the corpus, less the HS of a tier and the CNs of the pool, with ids; StageError where there is none."""
+        """Write the corpus, less the HS of a tier and the CNs of the pool, with ids; StageError if there is none."""
         check_suffix(path)
         if without is None and options.pool != Export.pool:
             raise InputError(

@@ -276,7 +276,7 @@ def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
 
 
 def newest_judgement(tx: Tx) -> int:
-    """The number of the newest judgement; 0 where there is none."""
+    """The number of the newest judgement; 0 if there is none."""
     return tx.execute(latest_rows.select_newest_id(judgement)).scalar_one()
 
 

@@ -170,7 +170,7 @@ _COUNTED = _sums.group_by(*_counted).order_by(*_counted)
 
 def work_counts(tx: Tx, of: Round) -> Sequence[Any]:
     """Count the assignments of a round that are alike, `n`: by `person_id`, `status`, `blind`, and of the current
-    answer `origin`, `run_id` (None: from a page) and `skipped`, all None where there is none.
+    answer `origin`, `run_id` (None: from a page) and `skipped`, all None if there is none.
     """
     key = (*assignment.c["person_id", "status"], round_.c.blind, *judgement.c["origin", "run_id", "skipped"])
     work = latest_rows.joined(assignment, round_).outerjoin(judgement, latest_rows.ANSWER)
@@ -227,7 +227,7 @@ def clear_assignments(tx: Tx, of: Round) -> None:
 
 
 class KnownAnswer(NamedTuple):
-    """Assignment of a known pair; `code` is that of the current answer, None where there is none or a skip."""
+    """Assignment of a known pair; `code` is that of the current answer, None if there is none or a skip."""
 
     person_id: int
     cell_id: int

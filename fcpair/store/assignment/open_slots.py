@@ -66,7 +66,7 @@ _OTHER_PAIR = PreparedStatement(
 
 
 def other_pair_of_holder(tx: Tx, of: Round, assignment_id: int) -> int:
-    """The cell of some pair of a round that whoever has an assignment has, or left to nobody; 0 where there is none."""
+    """The cell of some pair of a round that whoever has an assignment has, or left to nobody; 0 if there is none."""
     return next((row.cell_id for row in _OTHER_PAIR.all(tx, rounds=as_param(of.ids), one=assignment_id)), 0)
 
 

@@ -92,7 +92,7 @@ def to_cell_id(tx: Tx, number: Cells) -> Cells:
 
 
 def pair_namer(tx: Tx) -> Callable[[Any], str]:
-    """Function that names a pair where any of the study's can be meant: with its grid where there are several."""
+    """Function that names a pair where any of the study's can be meant: with its grid if there are several."""
     grid_names = {key.id: key.name for key in keys(tx)}
 
     def name(cell_id: Any) -> str:

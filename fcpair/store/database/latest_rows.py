@@ -59,6 +59,6 @@ def select_newest_id(table: Table) -> Select[int]:
 
 
 def newest_number(tx: Tx, table: Table) -> int:
-    """The number of the newest row, 0 where there is none; nobody else adds one until the end of the transaction."""
+    """The number of the newest row, 0 if there is none; nobody else adds one until the end of the transaction."""
     backends.backend_of(tx).hold_numbers(tx)
     return tx.execute(select_newest_id(table)).scalar_one()

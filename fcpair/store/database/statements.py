@@ -46,7 +46,7 @@ class PreparedStatement:
         return driver(tx).execute(compiled.sql, values)
 
     def first(self, tx: Tx, **params: Any) -> Any:
-        """The first row, its columns as attributes; None where there is none."""
+        """The first row, its columns as attributes; None if there is none."""
         raw_row = self.execute(tx, **params).fetchone()
         return None if raw_row is None else self._compiled[tx.dialect.name].row(raw_row)
 

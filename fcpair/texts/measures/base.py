@@ -24,7 +24,7 @@ Refs = Sequence[Sequence[str]]
 
 
 class TextTable:
-    """Texts, the references of each (none where there are no references at all), and further columns by their names.
+    """Texts, the references of each (none if there are no references at all), and further columns by their names.
 
     What several measures need, such as the vectors of a model, is computed once. Raises InputError for a string where a
     list belongs, anything but strings in a list, lists of different lengths.
@@ -224,7 +224,7 @@ class ReferenceMeasure(Measure):
 
     def select_comparable(self, table: TextTable) -> tuple[list[str], list[tuple[str, ...]], list[str]]:
         """The texts that can be measured, the references of each, and of every text why it cannot, else `""`; raises
-        InputError where there are no references.
+        InputError if there are no references.
         """
         references, why = self._usable_references(table)
         too_low = dict.fromkeys(self.low_copies(table), "a copy of it does not reach the maximum")
@@ -238,7 +238,7 @@ class ReferenceMeasure(Measure):
         return fill_defined(why, self.scores(table, texts, references) if texts else [])
 
     def check(self, table: TextTable) -> None:
-        """Raise InputError where there are no references."""
+        """Raise InputError if there are no references."""
         if table.references is None:
             raise InputError(f"{self.short_name} compares texts with references; name the columns that hold them")
 

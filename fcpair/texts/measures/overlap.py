@@ -83,7 +83,7 @@ class SacrebleuMeasure(ReferenceMeasure):
         return below_maximum("all of them together", copies[0], result.score, 100)
 
     def low_copies(self, table: TextTable) -> dict[str, tuple[float, float]]:
-        """Of each text, where there is a figure of each."""
+        """Of each text, if there is a figure of each."""
         return super().low_copies(table) if self.per_text else {}
 
     def notes(self, table: TextTable) -> Iterator[str]:
@@ -241,7 +241,7 @@ def _score_texts(
 
 
 def open_wordnet(folder: Path) -> Any:
-    """A reader of the WordNet in a folder, wherever that is; raises InputError where there is none.
+    """A reader of the WordNet in a folder, wherever that is; raises InputError if there is none.
 
     nltk reads only below the folders of its data path, so this one is added to them. Its reader would also map what it
     reads to the WordNet that other languages were made for, and fail where that is not installed as nltk's own.

@@ -312,7 +312,7 @@ class Novelty(Measure):
     case: Case = "lower"
 
     def check(self, table: TextTable) -> None:
-        """Raise InputError where there is no set."""
+        """Raise InputError if there is no set."""
         if self.against == "references" and table.references is None:
             raise InputError(
                 f"{self.short_name} needs a set: columns of references, or novelty(against=FILE,column=NAME)"

@@ -212,7 +212,7 @@ def _tiles(
 
 
 def draw_burn_up(by_day: Sequence[tuple[str, int]], wanted: int, end_at: float | None) -> BurnUp | None:
-    """Draw the answers of each day, of so many that are `wanted`; None where there are none yet."""
+    """Draw the answers of each day, of so many that are `wanted`; None if there are none yet."""
     if not by_day or not wanted:
         return None
     days = [date.fromisoformat(day) for day, _ in by_day]

@@ -79,7 +79,7 @@ def word_warning(warning: str, language: Language, noun: Noun) -> str:
 
 
 class Particular(NamedTuple):
-    """Something that people may say about themselves: one of the options, or free text where there are none."""
+    """Something that people may say about themselves: one of the options, or free text if there are none."""
 
     label: str
     options: tuple[str, ...]
@@ -190,7 +190,7 @@ def _show_welcome(visit: visits.Visit, particulars: list[Particular], **chosen: 
 
 
 def consent_sentence(visit: visits.Visit) -> str:
-    """The sentence that people agree to; where there are control pairs, it says so to those who may have some."""
+    """The sentence that people agree to; if there are control pairs, it says so to those who may have some."""
     language, visitor = visit.language, visit.visitor
     sentence = language.find(visit.context.annotate.consent)
     if visitor.role not in PRACTISING or not visit.study.has_control_pairs():

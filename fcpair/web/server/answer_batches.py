@@ -47,7 +47,7 @@ class Batches(Generic[Item, Result]):
                 items, begun = [one for one, _ in batch], perf_counter()
                 results: Sequence[Result | Exception] = []
                 if self._quickly and self._took_s <= QUICK_S:
-                    with suppress(Exception):  # told when it happens again, where there is time
+                    with suppress(Exception):  # told when it happens again, if there is time
                         results = self._quickly(items)
                 results = results or await thread(self._thread, self._act_on_batch, items)
                 self._took_s = (perf_counter() - begun) / len(items)

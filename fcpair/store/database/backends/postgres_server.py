@@ -133,7 +133,7 @@ def find(place: str | Path) -> StudyServer:
 
 
 def make(place: str | Path, *, create: bool) -> StudyServer:
-    """An empty database at a URL, made to `create` it; raises StudyError where there is none, or it has tables."""
+    """An empty database at a URL, made to `create` it; raises StudyError if there is none, or it has tables."""
     home = StudyServer(url := parse_url(place))
     try:
         connection = _connect(url)
@@ -208,7 +208,7 @@ def _prepare_session(connection: Any, _record: Any) -> None:
 
 
 def restore_facts(conn: Connection) -> dict[str, str]:
-    """In which schema the study is, and which pg_dump reads it; raises StudyError where there is none that can."""
+    """In which schema the study is, and which pg_dump reads it; raises StudyError if there is none that can."""
     (number,) = driver(conn).execute("SHOW server_version_num").fetchone()
     dumps = _find_tool("pg_dump", at_least=int(number) // 10_000)
     return {"namespace": _namespace(conn), "pg_dump": str(_tool_version(dumps))}

@@ -61,7 +61,7 @@ class Backend(Protocol):
         """Insert rows, all with the same keys."""
 
     def integer_arrays(self, _conn: Connection, _query: Select[Any]) -> dict[str, NDArray[Any]] | None:
-        """The result of a query as `statements.integer_arrays` has it, where there is a quicker way than row by row."""
+        """The result of a query as `statements.integer_arrays` has it, if there is a quicker way than row by row."""
         return None
 
     def fill_grid(self, conn: Connection, grid: int, before: int) -> int:

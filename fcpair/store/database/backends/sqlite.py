@@ -85,7 +85,7 @@ class Header:
 
 
 def connect(path: str) -> sqlite3.Connection:
-    """Connect to the file at an absolute `path`; an error where there is none. Nothing is read yet."""
+    """Connect to the file at an absolute `path`; an error if there is none. Nothing is read yet."""
     place = f"file://{quote(os.fsencode(path))}?mode=rw"  # without a mode, SQLite makes what is not there
     return sqlite3.connect(place, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False, uri=True)
 
@@ -166,7 +166,7 @@ def damage(connection: sqlite3.Connection) -> list[str]:
 
 
 def create_private(path: Path) -> None:
-    """Make an empty file that only its owner can read and write; raises FileExistsError where there is one."""
+    """Make an empty file that only its owner can read and write; raises FileExistsError if there is one."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ALONE))
 
 

@@ -86,7 +86,7 @@ def is_there(place: str | Path) -> bool:
 
 
 def find(place: str | Path, *, whole: bool = True) -> StudyFile:
-    """The study in a file, be it `whole` or not; raises StudyError where there is none."""
+    """The study in a file, be it `whole` or not; raises StudyError if there is none."""
     if not (path := Path(place)).is_file():
         makes_one = "`fcpair init` or `Study.create` makes one, `--study` or FCPAIR_STUDY names another"
         raise StudyError(f"there is no study at {path}; {makes_one}")
@@ -164,7 +164,7 @@ class _OpenFile:
 
     @classmethod
     def for_path(cls, path: str) -> _OpenFile:
-        """The file at `path`; raises OSError where there is none that can be read."""
+        """The file at `path`; raises OSError if there is none that can be read."""
         with cls._adding:
             current = identity(path)
             if current and (cached := cls._all.get(current)):
