@@ -172,7 +172,7 @@ class Desk(_GridPart):
 
     @property
     def has_labels(self) -> bool:
-        """Return whether the answers that count are labels, one choice or a number: decisions and tiers rest on those."""
+        """Return whether answers that count are labels, one choice or a number: decisions and tiers rest on these."""
         with self._store.read() as tx:
             return labels_of(tx) is not None
 
