@@ -315,8 +315,9 @@ def read_path(name: str, value: Any) -> Path:
 
 
 def _is_frame(value: Any) -> bool:
-    pandas = sys.modules.get("pandas")  # which is there if somebody has a frame, and takes long to load
-    return pandas is not None and isinstance(value, pandas.DataFrame)
+    # pandas takes long to load, and is there if somebody has a frame; another thread may be loading it just now.
+    frame = getattr(sys.modules.get("pandas"), "DataFrame", None)
+    return frame is not None and isinstance(value, frame)
 
 
 _PLAIN_READERS: dict[Any, Reader] = {
