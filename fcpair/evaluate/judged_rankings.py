@@ -59,8 +59,9 @@ def lowest_ndcg(graded: Graded, unjudged: Bools, n_below: Ints, k: int) -> Float
     """The least nDCG at `k` that grades of the unjudged pairs could give, shape `(n_hs,)`.
 
     `unjudged`, `(n_hs, at most k)`, says which of the first ranks have no label, `n_below`, `(n_hs,)`, how many such
-    pairs stand below or have no rank. nDCG is linear over convex in the missing grades, so it is least at an extreme:
-    the greatest grade below the cut, and above it at some of the lowest ranks, else the least one.
+    pairs stand below the cut or have no rank. nDCG is linear over convex in the missing grades, so it is least at an
+    extreme: each is the least or the greatest grade, the greatest below the cut, where it only raises the ideal, and
+    above the cut at some of the lowest ranks.
     """
     weight = unjudged * discounts(unjudged.shape[1])
     added = np.cumsum(np.pad(_unjudged_first(weight, unjudged)[:, ::-1], ((0, 0), (1, 0))), axis=1)

@@ -154,7 +154,9 @@ def build_request(model: str, search: Search, hs: int, positions: Sequence[int],
 
 
 def collect_picks(requests: Sequence[Request | None], progress: Progress | None) -> list[Picks]:
-    """Collect the picks for each request, asking only where it was not asked before; empty picks for None."""
+    """Collect the picks for each request, asking only where it was not asked before; empty picks for None. Raises
+    ServiceError where the service gives no usable answer.
+    """
     choices = [read_cached(request.prompt, request.read_picks) if request else Picks() for request in requests]
     missing = [(row, request_) for row, request_ in enumerate(requests) if request_ and not choices[row]]
     for done, (row, request_) in enumerate(missing, 1):

@@ -154,7 +154,12 @@ def is_ascending(places: Sequence[int]) -> bool:
 
 
 def is_sorted(cells: Sequence[str]) -> bool:
-    """Return whether the filled cells of a column are sorted or stand together by value, as chance seldom has it."""
+    """Return whether the cells of a column, row by row, are sorted, and fewer than 0.1 % of all their orders would be.
+
+    They are sorted where equal ones stand together, in whatever order of the words, or where all ascend or descend, as
+    numbers if they are numbers. Empty cells are left out: a program moves them to one end. Cells that are all the same
+    have one order only, so they are not sorted.
+    """
     filled = [cell.strip().casefold() for cell in cells if cell.strip()]
     n_each = Counter(filled)
     log_alike = sum(lgamma(n + 1) for n in n_each.values()) - lgamma(len(filled) + 1)

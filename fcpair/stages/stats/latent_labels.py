@@ -105,7 +105,9 @@ def kappa_range(question: Closed, prevalence: float, not_sure: float) -> tuple[f
 
 
 def class_model_at(question: Closed, positive: float, not_sure: float, accuracy: float) -> ClassModel:
-    """The model in which a share `positive` of the pairs is truly positive, and people see that with `accuracy`."""
+    """The model in which a share `positive` of the pairs is truly positive, and people see that with `accuracy`; raises
+    InputError as `fit_class_model` does for such shares.
+    """
     _check_shares(question, positive, not_sure)
     return _truths_model(question, positive, not_sure, accuracy)
 

@@ -75,7 +75,10 @@ class Access:
             people.end_session(tx, person_id, session, lasts_s)
 
     def add(self, names: list[str], role: Role) -> dict[str, str]:
-        """Add people as `Study.add_people` does, and invite them, or none; their tokens by name, shown this once."""
+        """Add people in one role as `Study.add_people` does, and invite them: their tokens by name, shown this once.
+
+        All are added and invited, or none. Raises InputError where one of the names cannot be a pseudonym, or is taken.
+        """
         with self._store.write() as tx:
             return _issue_tokens(tx, enrol_people(tx, names, role))
 
