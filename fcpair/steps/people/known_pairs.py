@@ -306,7 +306,8 @@ def assign_everywhere(tx: Tx) -> dict[str, int]:
     """Do so in every grid, as when somebody has come or taken work over."""
     counts = Counter[str]()
     for _ in grids.for_each_grid(tx):
-        counts.update(assign_known_pairs(tx, rounds.primary(tx)))
+        if has_known_pairs(tx):
+            counts.update(assign_known_pairs(tx, rounds.primary(tx)))
     return {name: n for name, n in counts.items() if n}
 
 
