@@ -146,8 +146,8 @@ class Desk(_GridPart):
     close_open_assignment = steps.leases.close_open_assignment
     known_scores = steps.known_pairs.known_scores
     let_on = steps.people.let_on
-    pilots = steps.reassignment.list_pilots
-    pilot_results = steps.reassignment.pilot_results
+    pilots = steps.eligibility.list_pilots
+    pilot_results = steps.eligibility.pilot_results
     brought_answers = steps.withdraw.list_brought_answers
     estimate_generation = steps.generate.generation_outlook
     service_obstacle = steps.generate.service_obstacle

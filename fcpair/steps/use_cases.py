@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         study_recipe,
         study_start,
     )
-    from fcpair.steps.people import access, known_pairs, people, reassignment
+    from fcpair.steps.people import access, eligibility, known_pairs, people, reassignment
     from fcpair.steps.release import evaluate, export, partition
     from fcpair.steps.rules import rule_decisions, tallies, text_checks, wording
 

@@ -27,7 +27,7 @@ from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import GridContext, begin_run, is_planned, lease_minutes, load_opaque_ids, scheme_of
 from fcpair.steps.base.text_digests import digester
-from fcpair.steps.people import reassignment
+from fcpair.steps.people import eligibility, reassignment
 from fcpair.steps.rules import permissions, rule_decisions, tallies, wording
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
@@ -178,7 +178,7 @@ def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, 
     cell_ids, person_ids = rows.loc[is_identified, key].to_numpy(np.int64).T
     ids, column = np.unique(person_ids, return_inverse=True)
     candidates = [open_slots.Candidate(id_, 0, ()) for id_ in ids.tolist()]
-    ineligible = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_, first_assignment=True)
+    ineligible = eligibility.ineligibility_matrix(tx, cell_ids, candidates, round_, first_assignment=True)
     is_ineligible = np.zeros(len(rows), np.bool_)
     is_ineligible[is_identified] = ineligible[np.arange(len(column)), column]
     reason = "people who made a row, wrote or answered it before, or have not passed the pilot cannot answer it"

@@ -24,7 +24,7 @@ from fcpair.steps.assignment.rounds import carry_answers, counted_cells, deal
 from fcpair.steps.base import context
 from fcpair.steps.base.context import Basis, GridContext, MovedError
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
-from fcpair.steps.people import known_pairs, reassignment
+from fcpair.steps.people import eligibility, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.people.reassignment import Handover
 from fcpair.steps.rules.tallies import as_ranges, find_cells
@@ -230,7 +230,7 @@ def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_
         settled=grid_pairs["cell_id"].isin(adjudications.pairs_decided_by_hand(tx)).to_numpy(),
         people=ids,
         crew=crew,
-        barred=reassignment.ineligibility_matrix(tx, grid_pairs["cell_id"].to_numpy(), annotators, round_) | crew,
+        barred=eligibility.ineligibility_matrix(tx, grid_pairs["cell_id"].to_numpy(), annotators, round_) | crew,
         loads=crew.sum(axis=0) + np.where(is_late, np.maximum(mean_done - n_done, 0), 0),
         late=np.flatnonzero(is_late),
         open_=work.assign(row=row, holder=holder)[work["status"] == Status.OPEN.value],

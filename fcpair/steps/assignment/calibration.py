@@ -19,7 +19,7 @@ from fcpair.steps.base.answer_values import add_round, form_of
 from fcpair.steps.base.calibration_state import AGAIN, FIRST, STAGE, Phase, load_calibration, need_calibration
 from fcpair.steps.base.context import GridContext, is_planned, note_run, note_stage_run
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
-from fcpair.steps.people import access, reassignment
+from fcpair.steps.people import access, eligibility
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules.tallies import round_progress
 from fcpair.store import Tx, people
@@ -79,7 +79,7 @@ def start_calibration(
         first, _ = _get_or_add_rounds(tx, target, options.seed)
         cell_id, row, column = (batch[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
         candidates = open_slots.candidates(tx, first.role)
-        barred = reassignment.ineligibility_matrix(tx, cell_id, candidates, first, first_assignment=True)
+        barred = eligibility.ineligibility_matrix(tx, cell_id, candidates, first, first_assignment=True)
         shards = assign_cells(row, column, barred, 0, seed=options.seed, unit="pairs")
         ids = np.array([candidate.id for candidate in candidates])
         position = shard_order(shards.annotator, row[shards.pair], options.seed, "random")

@@ -15,7 +15,7 @@ from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
-from fcpair.steps.people import reassignment
+from fcpair.steps.people import eligibility, reassignment
 from fcpair.steps.people.known_pairs import has_known_pairs
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules.tallies import as_ranges, find_cells
@@ -185,7 +185,7 @@ def _offers(tx: Tx, visitor: Visitor, round_: Round, hold: Hold) -> Iterator[lis
     while slots := open_slots.next_free(tx, round_, visitor.id, last_position, WINDOW, hold):
         last_position = slots[-1].position
         distinct_slots = list({slot.cell_id: slot for slot in reversed(slots)}.values())[::-1]
-        ineligible = reassignment.ineligibility_matrix(
+        ineligible = eligibility.ineligibility_matrix(
             tx, np.array([slot.cell_id for slot in distinct_slots]), [candidate], round_, on_request=True
         )[:, 0]
         if allowed := [slot for slot, no in zip(distinct_slots, ineligible.tolist(), strict=True) if not no]:
@@ -260,7 +260,7 @@ def take_slots_of_cells(tx: Tx, round_: Round, cell_id: Ints, person_id: Ints) -
     index_by_person = {item.id: column for column, item in enumerate(candidates)}
     candidate_index = np.array([index_by_person.get(item, -1) for item in person_id.tolist()], np.int64)
     allowed = candidate_index >= 0
-    allowed[allowed] = ~reassignment.ineligibility_matrix(tx, cell_id[allowed], candidates, round_)[
+    allowed[allowed] = ~eligibility.ineligibility_matrix(tx, cell_id[allowed], candidates, round_)[
         np.arange(int(allowed.sum())), candidate_index[allowed]
     ]
     free_by_cell: dict[int, list[tuple[int, Slot]]] = {}

@@ -24,7 +24,7 @@ from fcpair.stages.assignment.rounds import (
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.calibration_state import CalibrationState, Phase, latest_answers, load_calibration
 from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned, need_cells, note_run, options_as_done
-from fcpair.steps.people import access, known_pairs, reassignment
+from fcpair.steps.people import access, eligibility, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.rules import rule_decisions, text_checks
 from fcpair.steps.rules.tallies import check_done, round_progress
@@ -116,9 +116,9 @@ def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundIn
     candidates = open_slots.candidates(tx, round_.role)
     names = expected_names(tx, round_.role, n_people_to_add(tx, round_))
     if candidates:
-        ineligible = reassignment.ineligibility_matrix(tx, cell_id, candidates, round_, first_assignment=True)
+        ineligible = eligibility.ineligibility_matrix(tx, cell_id, candidates, round_, first_assignment=True)
     elif round_.options.author:
-        ineligible = reassignment.authorship_matrix(tx, cell_id.tolist(), names, round_)
+        ineligible = eligibility.authorship_matrix(tx, cell_id.tolist(), names, round_)
     else:  # who is yet to be added has had nothing to do with any cell
         ineligible = np.zeros((len(cell_id), len(names)), np.bool_)
     allowed_people, n_rows = np.flatnonzero(~ineligible.all(axis=0)), round_.options.batch
@@ -173,7 +173,7 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     if round_.options.passed:  # in a pilot, which has to be judged
         with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
             check_done(tx, round_.options.passed, rounds.primary(tx))
-        if not reassignment.who_passed(tx, round_):
+        if not eligibility.who_passed(tx, round_):
             raise StageError.say(
                 "nobody has passed grid `%(passed)s` (%(pass_at)s positive judgements) for round `%(name)s`; "
                 "`fcpair people pilot --grid %(grid)s --round %(name)s` shows how everybody did",

@@ -20,7 +20,7 @@ from fcpair.stages.questions.closed import choice_words, word_reader
 from fcpair.stages.questions.labels import AGREE, DISAGREE, VERDICT
 from fcpair.steps.base.context import GridContext, effective_options, note_run, save_options, scheme_of
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
-from fcpair.steps.people import reassignment
+from fcpair.steps.people import eligibility, reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules import permissions, rule_decisions, tallies
 from fcpair.steps.rules.tallies import look_again, without_validator_notes
@@ -79,7 +79,7 @@ def assign_validation(
         active_validators = ensure_active(tx, Role.VALIDATOR, options.validators)
         drawn_pairs = draw_pairs(pair_ids, options.pairs, options.seed, first=judgements.lost_verdicts(tx))
         candidates = open_slots.candidates(tx, Role.VALIDATOR, round_)
-        barred = reassignment.ineligibility_matrix(tx, drawn_pairs, candidates, round_)
+        barred = eligibility.ineligibility_matrix(tx, drawn_pairs, candidates, round_)
         validator_index = share_out(barred, reassignment.loads(candidates), options.seed)
         without_validator = drawn_pairs[validator_index < 0] if more else drawn_pairs[:0]
         reopened = _reopen_lost_verdicts(tx, without_validator, active_validators, blind=options.blind)

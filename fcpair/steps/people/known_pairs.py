@@ -24,7 +24,7 @@ from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext, StudyContext, note_stage_run, options_as_done
 from fcpair.steps.base.keywords import REQUIRED, takes_params
 from fcpair.steps.base.text_digests import digester
-from fcpair.steps.people import reassignment
+from fcpair.steps.people import eligibility
 from fcpair.store import Tx, people
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids, sides
@@ -351,7 +351,7 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
 def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[open_slots.Candidate]) -> list[Ints]:
     located = assignments.known_cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
     cell_ids = np.array(sorted(located.values()), np.int64)
-    barred = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_)
+    barred = eligibility.ineligibility_matrix(tx, cell_ids, candidates, round_)
     person_ids = [candidate.id for candidate in candidates]
     for earlier_round in (*rounds.of_known_pairs(tx, round_), *rounds.calibration_rounds(tx)):
         given = assignments.ever_assigned(tx, earlier_round, person_ids)

@@ -1,6 +1,6 @@
 """Permission to read, label, check, decide or take back a pair: who has it, and when; one answer for every way in.
 
-Who may be assigned a pair to validate or to label is said by `reassignment.ineligibility_matrix`.
+Who may be assigned a pair to validate or to label is said by `eligibility.ineligibility_matrix`.
 """
 
 from __future__ import annotations

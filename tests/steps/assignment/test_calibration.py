@@ -11,7 +11,7 @@ import pytest
 from fcpair.errors import ConflictError, FcpairError, InputError, StageError, UnknownIdError
 from fcpair.params import Assign, Calibration
 from fcpair.records import Role
-from fcpair.steps.people import reassignment
+from fcpair.steps.people import eligibility
 from fcpair.store.assignment import open_slots, rounds
 from fcpair.study import Study
 from steps.calibrated import AGAIN, FIRST, NO, YES, answer_all, batch, begin, calibrated, discussing
@@ -93,7 +93,7 @@ def test_by_default_neither_answer_is_a_label_but_both_stay_and_who_read_a_pair_
     assert len({pair for _, pair in open_work(study)}) == 24
     with study._store.read() as tx:
         candidates = open_slots.candidates(tx, Role.ANNOTATOR)
-        barred = reassignment.ineligibility_matrix(tx, np.array(batch(study)), candidates, rounds.validation(tx))
+        barred = eligibility.ineligibility_matrix(tx, np.array(batch(study)), candidates, rounds.validation(tx))
     assert barred.all()
     grid.assign(Assign(seed=2), redo=True)  # which rests on none of the answers
     assert len(values(study, "calibrate")) == 12
