@@ -254,3 +254,18 @@ def test_a_recipe_that_draws_other_cells_is_refused(finished: Study, tmp_path: P
         walk = finished.walk(recipe(tmp_path, sample))
         assert_refused(finished, partial(list, walk), RecipeError, rf"pair +sample +{said} +13")
     assert not list(finished.walk(recipe(tmp_path, 13)))
+
+
+def test_a_draw_that_cannot_be_even_says_why(tmp_path: Path) -> None:
+    """The first HS stands with five of six CNs in the corpus, so it has one cell left, and the second has five."""
+    pairs = [{"hs": "a", "cn": f"c{at}"} for at in range(1, 6)] + [{"hs": "b", "cn": "c6"}]
+    study = Study.create(tmp_path / "study.db", Setup(title="Uneven"))
+    study.import_corpus(Import(write_csv(tmp_path / "corpus.csv", pairs)))
+    grid = study.grid()
+    grid.select(Select(hs=2))
+    set_candidates(study, [f"c{at}" for at in range(1, 7)])
+    run = grid.pair(Pair(sample=4, seed=1))
+    assert run.notes == (
+        "sampled 4 of 6 cells",
+        "each HS has 1 to 3 cells, because so much of the grid is in the corpus that no draw is more even",
+    )
