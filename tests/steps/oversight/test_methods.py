@@ -25,6 +25,7 @@ from fcpair.steps.oversight.status import overview
 from fcpair.steps.release.evaluate import note_evaluation
 from fcpair.store.corpus import grids
 from fcpair.study import Study
+from steps.asked import surveyed
 from steps.calibrated import calibrated
 from steps.oversight.test_methods_counts import numbers_counted
 from steps.people.known import controls, qualification
@@ -512,3 +513,13 @@ def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
     note_agreement(study.grid(), Agree(indefinite="drop"))
     assert sentence in study.methods().sections[0].text
     assert unfounded(study) == []
+
+
+def test_skips_of_respondents_are_not_counted(tmp_path: Path) -> None:
+    """A few may be one respondent's."""
+    study = surveyed(tmp_path, skips=0.3)
+    (round_,) = overview(study)[0]["rounds"]
+    assert round_["skipped"] > 0
+    (state,) = next(iter(states_of(study).values())).rounds
+    assert state.n_skipped == 0
+    assert not any(source.skipped for source in state.sources)
