@@ -33,7 +33,7 @@ from steps.plans import (
     written,
     wrote,
 )
-from steps.small import HS, assert_refused, write_corpus, write_csv
+from steps.small import CNS, HS, assert_refused, write_corpus, write_csv
 
 
 def from_file(path: Path, **more: str) -> GridPlan:
@@ -104,6 +104,16 @@ def test_texts_of_a_file_can_be_some_of_the_corpus_which_then_stays(tmp_path: Pa
         assert len(texts.texts_of(tx, "hs")) == len(HS)
     with pytest.raises(StageError, match="grid `write` has texts of the corpus, so the corpus cannot be replaced"):
         study.import_corpus(corpus, redo=True)
+
+
+def test_pairs_of_the_corpus_stay_in_a_planned_grid(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "study.db")
+    study.import_corpus(Import(path=write_corpus(tmp_path / "corpus.csv")))
+    file = write_csv(tmp_path / "hs.csv", [{"statement": text} for text in HS[:2]])
+    replies = write_csv(tmp_path / "cn.csv", [{"reply": text} for text in CNS[:4]])
+    plan = from_file(file, kind="hs")
+    study.add_grid(replace(plan, columns=SidePlan(kind="cn", file=replies, column="reply")))
+    assert study.grid("write").pair().counts["cells"] == 8  # the first HS stands in the corpus with three of these CNs
 
 
 @pytest.mark.server

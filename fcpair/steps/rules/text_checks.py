@@ -110,7 +110,7 @@ class _RoundTextCounts:
         self._lock = Lock()
         self._newest_number = 0
         self._newest_by_assignment: dict[int, tuple[int, str | None]] = {}  # its newest judgement and text
-        self._n_by_text: Counter[str | None] = Counter()
+        self._n_by_text: Counter[str] = Counter()
         self._frequent_by_threshold: dict[int, list[str]] = {}  # by how often is not yet often
 
     def frequent_texts(self, tx: Tx, round_: Round, threshold: int) -> list[str]:
@@ -121,12 +121,23 @@ class _RoundTextCounts:
                 newest_number, old_body = self._newest_by_assignment.get(assignment_id, (0, None))
                 if number > newest_number:
                     self._newest_by_assignment[assignment_id] = number, body
-                    self._n_by_text[old_body] -= 1
-                    self._n_by_text[body] += 1
-            frequent = sorted(body for body, n in self._n_by_text.items() if body is not None and n > threshold)
-            if frequent != self._frequent_by_threshold.get(threshold):
+                    if old_body != body:
+                        self._count(old_body, -1)
+                        self._count(body, 1)
+            if threshold not in self._frequent_by_threshold:
+                frequent = sorted(body for body, n in self._n_by_text.items() if n > threshold)
                 self._frequent_by_threshold[threshold] = frequent
             return self._frequent_by_threshold[threshold]
+
+    def _count(self, text: str | None, step: int) -> None:
+        """Count a text once more or once less, and forget the lists that it comes into or leaves."""
+        if text is not None:
+            n = self._n_by_text[text]
+            self._n_by_text[text] = n + step
+            for threshold in [
+                threshold for threshold in self._frequent_by_threshold if (n > threshold) != (n + step > threshold)
+            ]:
+                del self._frequent_by_threshold[threshold]
 
 
 _COUNTS_BY_ROUND: dict[tuple[str, int], _RoundTextCounts] = {}  # by study and round
