@@ -157,7 +157,7 @@ def drawn(rng: np.random.Generator, design: Design, shift: float) -> Drawn:
     first = np.arange(n) < design.people[0]
     logits = design.base + own[:, None] + hard + shift * first[:, None]
     yes = rng.random(logits.shape) < _logistic(logits)
-    who, item = np.nonzero(rng.random(logits.shape) < design.share)
+    who, item = np.nonzero(np.less(rng.random(logits.shape), design.share))
     return Drawn(yes[who, item].astype(np.float64), first[who], np.stack([item, who], axis=1))
 
 

@@ -71,8 +71,9 @@ def library(folder: str) -> dict[str, Any]:
 
 def _texts(folder: str) -> list[str]:
     from fcpair.files.corpus.corpus import read_corpus
+    from fcpair.params import Import
 
-    pairs = read_corpus(Path(folder) / "conan" / "CONAN.csv", "conan", only_language="en").pairs
+    pairs = read_corpus(Import(Path(folder) / "conan" / "CONAN.csv", "conan", only_language="en")).pairs
     return list(pairs.groupby("cn_digest", sort=False)["cn"].first())
 
 

@@ -89,7 +89,7 @@ def measure_errors(n_studies: int = 60) -> None:
             print(f"{name}, {n} labels a pair:", ", ".join(f"{one:.2f}" for one in off))
 
 
-def _rows(n_pairs: int, n_labels: int, seed: int) -> list[tuple[float, ...]]:
+def _rows(n_pairs: int, n_labels: int, seed: int) -> list[tuple[Any, ...]]:
     """Model, labels a pair, expected labels of a true class and the error of the share that is right, one each."""
     _, errors, labels = draw(n_pairs, 8, n_labels, seed, least=0.3)
     rows = []

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import psutil
     from playwright.sync_api import Page
 
+PAGES = [page for of_group in LEAD_PAGES.values() for page in of_group]
 REPETITIONS = 5
 WITH_OPEN_WORK = first_look.SHAPES["186,400 pairs"] | {"N_CN": 500}  # where 46,600 pairs more have no label yet
 SECONDS, N_LEADS, PAUSE_S = 30, 2, 0.2
@@ -127,15 +128,15 @@ def _time_pages(study: Study, shape: str, repetitions: int) -> None:
         with study.serve() as (_, port, _started_s):
             for title, taken in asyncio.run(_page_times(study, port)).items():
                 times.setdefault(title, []).append(taken)
-    for title, taken in times.items():
-        first, whole = (statistics.median(column) for column in zip(*taken, strict=True))
+    for title, of_page in times.items():
+        first, whole = (statistics.median(column) for column in zip(*of_page, strict=True))
         print(f"    {title:12} {first:6.3f} {whole:6.3f}", flush=True)
 
 
 async def _page_times(study: Study, port: int) -> dict[str, tuple[float, float]]:
     connection = await Connection.to(port, study.tokens["lead"][0])
     async with study.people_beside(port):
-        return {page.title: await connection.time_page(page.path) for page in LEAD_PAGES}
+        return {page.title: await connection.time_page(page.path) for page in PAGES}
 
 
 def _lengths(study: Study, shape: str) -> list[Figure]:
@@ -148,7 +149,7 @@ def _lengths(study: Study, shape: str) -> list[Figure]:
         window.set_default_timeout(0)
         window.goto(f"http://127.0.0.1:{port}/join#{study.tokens['lead'][0]}")
         window.wait_for_url(lambda url: "/join" not in url)
-        measured = {page.title: _measure_page(window, f"http://127.0.0.1:{port}{page.path}") for page in LEAD_PAGES}
+        measured = {page.title: _measure_page(window, f"http://127.0.0.1:{port}{page.path}") for page in PAGES}
         browser.close()
     for title, (screens, n_undefined) in measured.items():
         print(f"    {title:12} {screens:5.1f} screens, {n_undefined} times undefined", flush=True)
@@ -210,7 +211,7 @@ async def _all_at_once(study: Study, port: int) -> Seen:
 
 async def _look_and_filter(port: int, token: str, until: float, seen: Seen) -> None:
     connection = await Connection.to(port, token)
-    kinds = [(page.title, page.path) for page in LEAD_PAGES] + [("filter", f"/lead/grid?{one}") for one in FILTERS]
+    kinds = [(page.title, page.path) for page in PAGES] + [("filter", f"/lead/grid?{one}") for one in FILTERS]
     while time.perf_counter() < until:
         for name, path in kinds:
             if time.perf_counter() < until:

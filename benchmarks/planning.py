@@ -236,8 +236,8 @@ def _fc_conan(n: int) -> Iterator[Figure]:
     alpha = next(figure for figure in compute_agreement(labels, APPROPRIATENESS).pooled if figure.name == ALPHA_NAME)
     width = (alpha.high or np.nan) - (alpha.low or np.nan)
     n_labels = np.bincount(labels.groupby("cell_id").size())
-    n_texts = (int(labels[name].nunique()) for name in ("hs_id", "cn_id"))
-    size = OverlapSize(*n_texts, 9, {2: int(n_labels[2]), 3: int(n_labels[3])})
+    n_hs, n_cn = (int(labels[name].nunique()) for name in ("hs_id", "cn_id"))
+    size = OverlapSize(n_hs, n_cn, 9, {2: int(n_labels[2]), 3: int(n_labels[3])})
     rng, rows = np.random.default_rng(SEED), []
     cells = labels["cell_id"].unique()
     for _ in range(n):

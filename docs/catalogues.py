@@ -16,6 +16,7 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import normalize, read_po
 
 from fcpair.web.languages import CATEGORIES, FOLDER, TWO_CATEGORIES, catalogue_path
+from fcpair.web.pages.documentation import glossary
 
 ROOT = Path(__file__).parents[1]
 PLACES: list[tuple[str, str, Mapping[str, Any]]] = [
@@ -40,6 +41,10 @@ def extract() -> dict[tuple[str, str], list[str]]:
         for path, _, message, _, _ in findings:
             one, many = (message, "") if isinstance(message, str) else message[:2]
             places.setdefault((one, many), set()).add(path)
+    for explanation in glossary().values():
+        places.setdefault((explanation, ""), set()).add("docs/reference/glossary.md")
+    for name in glossary():  # which templates call `term` with
+        places.setdefault((name, ""), set()).add("docs/reference/glossary.md")
     return {message: sorted(found) for message, found in sorted(places.items())}
 
 

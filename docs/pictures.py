@@ -170,6 +170,10 @@ def watching(browser: Browser, site: Site) -> None:
         page.goto(f"{site.url}/lead/grid")
         expect(page.locator("#map-cell")).to_contain_text("Row ")
         keep(page, "lead-grid", "#map")
+        page.goto(f"{site.url}/lead/components")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            keep(page, f"components-{scheme}", "main")
 
 
 def main() -> None:

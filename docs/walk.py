@@ -99,14 +99,15 @@ def begin(page: Page, people: dict[str, list[str]], folder: Path) -> dict[str, s
 
 def start_pairs(page: Page, shape: Shape, folder: Path, look: Look) -> dict[str, str]:
     """From the lead's link to the links of the people who label pairs."""
+    page.get_by_role("button", name="Go on").click()
     page.get_by_label("The table").set_input_files(EXAMPLES / "corpus.csv")
-    page.get_by_role("button", name="Upload and go on").click()
+    go_on(page)
     page.get_by_label("Title of the study").fill("Replies to mild prejudices")
     page.get_by_label("Name of the first text").fill("statement")
     page.get_by_label("Name of the second text").fill("reply")
     look(page, "walk-columns")
     go_on(page)
-    page.get_by_label("Some of the first texts").check()
+    page.get_by_label("Some statement texts").check()
     page.get_by_label("First texts to draw").fill(str(shape.hs))
     page.get_by_label("Candidates to draw").fill(str(shape.candidates))
     page.get_by_label("Annotators").fill(str(shape.annotators))
@@ -121,9 +122,10 @@ def start_pairs(page: Page, shape: Shape, folder: Path, look: Look) -> dict[str,
 
 def start_survey(page: Page, respondents: list[str], folder: Path, look: Look) -> dict[str, str]:
     """From the lead's link to the links of the respondents of a survey."""
-    page.get_by_label("They answer a survey.").check()
+    page.locator("label", has_text="Answer a survey").click()
+    page.get_by_role("button", name="Go on").click()
     page.get_by_label("The table").set_input_files(EXAMPLES / "survey-statements.csv")
-    page.get_by_role("button", name="Upload and go on").click()
+    go_on(page)
     page.get_by_label("Title of the study").fill("Night owls and cyclists")
     go_on(page)
     page.get_by_label("Answer that is neither").fill("I would rather not say")
@@ -219,9 +221,8 @@ def download(page: Page, name: str, folder: Path) -> None:
 def lead_pairs(browser: Browser, folder: Path, shape: Shape, look: Look) -> None:
     """FC-CONAN's shape, from the empty folder to Gold, the recipe and the guidelines' last version."""
     with serve(folder) as server, come_in(browser, server.link, DESKTOP) as lead:
-        look(lead, "walk-table")
         links = start_pairs(lead, shape, folder, look)
-        lead.get_by_role("link", name="Go to the overview").click()
+        lead.get_by_role("button", name="Go to the overview").click()
         look(lead, "walk-begun")
         for name in shape.people["Annotators"]:
             with visit(browser, links[name]) as page:
@@ -230,8 +231,9 @@ def lead_pairs(browser: Browser, folder: Path, shape: Shape, look: Look) -> None
         look(lead, "walk-agreement")
         with visit(browser, links["cora"]) as page:
             assert decide_all(page, look)
-        lead.goto(f"{server.url}/lead/conflicts")
+        lead.goto(f"{server.url}/lead/conflicts/policy")
         lead.get_by_role("button", name="Apply the policy").click()
+        lead.goto(f"{server.url}/lead/conflicts/validation")
         lead.get_by_role("button", name="Assign the pairs").click()
         for name in shape.people["Validators"]:
             with visit(browser, links[name]) as page:
@@ -241,7 +243,7 @@ def lead_pairs(browser: Browser, folder: Path, shape: Shape, look: Look) -> None
         look(lead, "walk-done")
         lead.goto(f"{server.url}/lead/downloads")
         look(lead, "walk-downloads")
-        lead.get_by_label("Tier").first.select_option("gold")
+        lead.locator('form[action^="/lead/download/partition"] select[name=tier]').select_option("gold")
         download(lead, "partition", folder)
         download(lead, "recipe", folder)
 

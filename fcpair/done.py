@@ -88,7 +88,7 @@ FIRST: Mapping[tuple[str, ...], Forms] = {
     ("adjudicate", "requested"): mark_plural(
         "a person is to decide %(n)s pair more", "a person is to decide %(n)s pairs more"),
     ("adjudicate", "new"): mark_plural(
-        "%(n)s pair was decided anew by the policy", "%(n)s pairs were decided anew by the policy"),
+        "%(n)s new decision by the policy", "%(n)s new decisions by the policy"),
     ("simulate", "answers", "round"): mark_plural(
         "%(n)s answer was simulated in round `%(round)s`", "%(n)s answers were simulated in round `%(round)s`"),
     ("generate", "answers", "round", "models"): mark_plural(
@@ -157,6 +157,7 @@ OF_SETTINGS: Mapping[str, str] = {
     "init": mark("the study was set up"),
     "annotate": mark("the terms of those who take part were saved"),
     "report": mark("the report was written"),
+    "release form": mark("the form of the release was saved"),
 }
 """First sentences of stages that may count nothing."""
 
@@ -187,11 +188,14 @@ OTHER_COUNTS: Mapping[str, Forms] = {
     "free": mark_plural("%(n)s is open to anybody who asks first", "%(n)s are open to anybody who asks first"),
     "skips": mark_plural("%(n)s skip", "%(n)s skips"),
     "already_there": mark_plural("%(n)s was there already", "%(n)s were there already"),
+    "superseded": mark_plural("%(n)s takes the place of an earlier answer", "%(n)s take the place of earlier answers"),
     "earlier": mark_plural("%(n)s earlier answer was kept too", "%(n)s earlier answers were kept too"),
     "superseded_since": mark_plural("%(n)s had been superseded since", "%(n)s had been superseded since"),
     "reopened": mark_plural("%(n)s was reopened", "%(n)s were reopened"),
     "waiting": mark_plural("%(n)s waits for a person", "%(n)s wait for a person"),
     "by_hand": mark_plural("a person has decided %(n)s already", "a person has decided %(n)s already"),
+    "flagged": mark_plural("%(n)s pair is flagged", "%(n)s pairs are flagged"),
+    "unflagged": mark_plural("%(n)s flag was removed", "%(n)s flags were removed"),
     "unlabelled": mark_plural("%(n)s has no label", "%(n)s have no label"),
     "person": mark_plural("%(n)s stands by a person's decision", "%(n)s stand by a person's decision"),
     "majority": mark_plural("%(n)s stands by majority", "%(n)s stand by majority"),
@@ -266,6 +270,8 @@ def _tell_other(name: str, value: Any, rest: dict[str, Any]) -> Iterator[Sentenc
             yield say("%(drawn)s of %(rows)s were drawn from %(source)s", drawn=of["drawn"], rows=rows, source=source)
     elif name == "even_for":
         yield say("equal shares are possible for %(numbers)s annotators", numbers=value or say("no number of"))
+    elif name == "pairs" and value == {}:
+        yield say("no pair is in any tier, so it holds no texts")
     elif name in OTHER_COUNTS:
         if value:
             yield say_number(*OTHER_COUNTS[name], value)

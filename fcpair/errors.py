@@ -318,7 +318,8 @@ def translate_read_errors(path: FilePath, error: type[InputError] = InputError, 
             raise
         why = next(iter(str(cause).splitlines()), "")
         detail = f"{type(cause).__name__}: {why}" if isinstance(cause, KeyError) or not why else why
-        raise error(f"{path}: {f'not {expected}' if expected else 'cannot be read'}: {detail}") from None
+        what = say("not %(format)s", format=expected) if expected else say("cannot be read")
+        raise error.say("%(file)s: %(what)s: %(why)s", file=str(path), what=what, why=detail) from None
 
 
 def reject(file: FilePath, findings: list[Finding]) -> None:

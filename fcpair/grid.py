@@ -1,5 +1,7 @@
 """Grid: what is done with one grid of a study, one method for each stage."""
 
+# mypy: implicit-reexport
+# ruff: noqa: F401
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue
     from fcpair.steps.answers.curation import Curation
     from fcpair.steps.answers.examples import ExampleReview
+    from fcpair.steps.answers.work_files import ImportForecast
     from fcpair.steps.oversight.activity import PersonShares, StageActivity
+    from fcpair.steps.oversight.conflict_list import ConflictList
     from fcpair.steps.oversight.dashboard import Headlines, Monitor
     from fcpair.steps.oversight.next_steps import NextStep
     from fcpair.steps.oversight.pair_search import FoundPairs
@@ -28,35 +32,8 @@ if TYPE_CHECKING:
     from fcpair.steps.survey import GroupsFound
     from fcpair.work_records import ConflictCase, DecisionRequest
 
-__all__ = [
-    "AdjudicationQueue",
-    "CalibrationRound",
-    "CaseOrder",
-    "CaseQueue",
-    "ConflictCase",
-    "Curation",
-    "DecidedCase",
-    "DecisionRequest",
-    "DecisionSearch",
-    "Desk",
-    "ExampleReview",
-    "Exports",
-    "FoundPairs",
-    "Grid",
-    "GroupsFound",
-    "Headlines",
-    "Monitor",
-    "NextStep",
-    "PersonShares",
-    "Settings",
-    "Sheets",
-    "StageActivity",
-    "Tiers",
-]
-
-
 if not TYPE_CHECKING:
-    __getattr__ = steps.classes(
+    __getattr__, __all__ = steps.classes(
         __name__,
         case_queues=["CaseOrder", "CaseQueue"],
         curation=["Curation"],
@@ -64,8 +41,10 @@ if not TYPE_CHECKING:
         examples=["ExampleReview"],
         export=["Exports"],
         survey=["GroupsFound"],
+        work_files=["ImportForecast"],
         dashboard=["Headlines", "Monitor"],
         next_steps=["NextStep"],
+        conflict_list=["ConflictList"],
         pair_search=["FoundPairs"],
         activity=["PersonShares", "StageActivity"],
     )
@@ -134,7 +113,7 @@ class Tiers(_GridPart):
 
 
 class Desk(_GridPart):
-    """Acts that pages and commands of the lead and of adjudicators need, and Python users hardly ever (`Grid.desk`)."""
+    """Acts that pages and commands need, with their options as objects; Python users hardly ever (`Grid.desk`)."""
 
     agenda = steps.adjudication_queue.agenda
     conflict = steps.adjudication_queue.conflict
@@ -157,7 +136,10 @@ class Desk(_GridPart):
     round_of_blocks = steps.agreement.round_of_blocks
     list_tiers = steps.partition.list_tiers
     search_choices = steps.pair_search.list_choices
+    conflicts = steps.conflict_list.list_conflicts
     add_note = steps.status.add_note
+    import_file = steps.work_files.import_file
+    forecast_import = steps.work_files.forecast_import
 
     def has_saved_options(self, cls: type[Any]) -> bool:
         """Return whether options of this kind were ever set; if not, `effective_options` gives the defaults."""
@@ -199,6 +181,13 @@ class Desk(_GridPart):
         """Sentences on decisions and verdicts whose labels have changed since; none where all is as it was."""
         with self._store.read() as tx:
             return steps.validate.look_again_notes(tx)
+
+    @property
+    def label_colours(self) -> dict[str, str | None]:
+        """The colours of the study's own that its labels have, by name."""
+        with self._store.read() as tx:
+            asked = steps.wording.asked_labels(tx, steps.wording.effective_words(tx))
+        return dict(zip(asked["choices"], asked.get("colours", ()), strict=False))
 
 
 class Grid(GridContext):

@@ -11,6 +11,7 @@ from fcpair.errors import EXPECTED, InputError, suggest_name
 from fcpair.sentences import mark, say
 
 NO_TIER = "none"
+LAYER = "map."  # before the name of a layer of the map, where it is a column of pairs
 NO_METADATA = mark("there is no metadata `%(name)s`; %(hint)s")
 
 
@@ -24,6 +25,14 @@ class FilterState(StrEnum):
     DISCARDED = "discarded"
     VALID = "valid"
     NOT_VALID = "not_valid"
+
+
+CONFLICT_REASONS = {  # why a pair waits for a person
+    "differ": mark("labels differ or decide nothing"),
+    "again": mark("labels changed since it was decided"),
+    "requested": mark("sent by a lead"),
+}
+CONFLICT_ORDERS = {"age": mark("longest wait"), "doubt": mark("most doubt"), "number": mark("by number")}
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,34 @@ class PairFilter:
         """The conditions that ask something, by name."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         return {name: value for name, value in values.items() if value not in ("", None, {})}
+
+
+class Area(NamedTuple):
+    """Rows and columns of a map, as it shows them, counted from 1; the last ones are meant, too."""
+
+    first_row: int
+    last_row: int
+    first_column: int
+    last_column: int
+
+
+@dataclass(frozen=True)
+class MapPart:
+    """A part of the map of a grid for the answers to a `question`: the cells in one class of each of these layers.
+
+    `classes` has the place of the class by the name of the layer. `area` is meant in the orders `rows` and `columns`.
+    """
+
+    question: str = ""
+    classes: Mapping[str, int] = field(default_factory=dict, hash=False)
+    area: Area | None = None
+    rows: str = ""
+    columns: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every cell is meant."""
+        return not self.classes and self.area is None
 
 
 def check_name(message: str, name: str, known: Iterable[str]) -> None:

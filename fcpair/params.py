@@ -35,9 +35,12 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "one_of(not_appropriate,not_sure?,appropriate+)"
 DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
 Labels = Annotated[str, "the printed form of a question; a recipe may have its choices as tables instead"]
+Flagging = Literal["set", "remove"]
 Weights = Literal["none", "linear", "quadratic"]
 IntervalScope = Literal["texts", "annotators"]
 AgreementBlocks = Literal["grid", "column", "row"]
+Encoding = Literal["utf-8", "utf-16", "windows-1252", "windows-1256", "windows-1250", "windows-1251", "iso-8859-1"]
+Separator = Literal["comma", "semicolon", "tab", "pipe"]
 CorpusFormat = Literal["conan", "mt-conan", "csv", "jsonl", "parquet", "xlsx", "ods"]
 ShardOrder = Literal["random", "hs"]
 CaseRanking = Literal["row", "doubt"]
@@ -106,7 +109,10 @@ def format_of(path: Path) -> CorpusFormat:
     return FORMAT_BY_SUFFIX.get(path.suffix.lower(), "csv")
 
 
-_SHEET_HELP = "the sheet of a workbook that is read. If not given, the one with the columns"
+SHEET_HELP = "the sheet of a workbook that is read. If not given, the one with the columns"
+ENCODING_HELP = "the encoding of a text file. If not given, UTF-8, or UTF-16 where the file begins with its mark"
+SEPARATOR_HELP = "what separates the cells of a CSV. If not given, what separates most of its column names"
+NO_HEADER_HELP = "the first row has no names: columns are called `column 1`, `column 2` and so on"
 _PUBLISHED = ("reader=conan", "reader=mt-conan")  # whose columns have names of their own
 
 
@@ -126,11 +132,21 @@ class Import(Checked):
     cn_id_column: str | None = param(
         None, "the column of the CN's own ids; `cn_id` if there is one", idle_with=_PUBLISHED
     )
-    unpaired: bool = param(False, "treat a row whose HS or CN is empty as an unpaired text")
+    unpaired: bool = param(False, "treat a row whose HS or CN is empty as an unpaired text", idle_with=("cn_path",))
     language_column: str | None = param(
         None, "the column of the language; `language` if there is one", idle_with=_PUBLISHED
     )
-    sheet_name: str | None = param(None, _SHEET_HELP)
+    sheet_name: str | None = param(None, SHEET_HELP)
+    encoding: Encoding | None = param(None, ENCODING_HELP)
+    separator: Separator | None = param(None, SEPARATOR_HELP)
+    no_header: bool = param(False, NO_HEADER_HELP, idle_with=_PUBLISHED)
+    cn_path: Path | None = param(
+        None, "a table with the CN, where that of the corpus has the HS alone; there are no pairs", idle_with=_PUBLISHED
+    )
+    cn_sheet_name: str | None = param(None, "the sheet with the CN of a workbook", needs=("cn_path",))
+    cn_encoding: Encoding | None = param(None, "the encoding of the table with the CN", needs=("cn_path",))
+    cn_separator: Separator | None = param(None, "what separates cells in the table with the CN", needs=("cn_path",))
+    cn_no_header: bool = param(False, "the first row of the table with the CN has no names", needs=("cn_path",))
 
 
 @dataclass(frozen=True)
@@ -141,10 +157,10 @@ class Select(Seeded):
     hs: int | None = param(None, "number of HS to draw", bounds=AT_LEAST_ONE)
     hs_list: Path | None = param(None, "a file with the HS to take, in a column `hs`")
     stratify: str | None = param(
-        None, "a metadata column whose values keep their shares among the drawn HS", idle_with=("hs_list",)
+        None, mark("a metadata column whose values keep their shares among the drawn HS"), idle_with=("hs_list",)
     )
     seed: int = param(0, "random seed", idle_with=("hs_list",))
-    sheet_name: str | None = param(None, _SHEET_HELP, needs=("hs_list",))
+    sheet_name: str | None = param(None, SHEET_HELP, needs=("hs_list",))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,7 +178,7 @@ class Retrieve(Checked):
 
     stage: ClassVar[str] = "retrieve"
     k: int = param(2, "number of nearest CNs to take for each source CN", bounds=AT_LEAST_ONE, idle_with=_NOT_ENCODED)
-    model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder", idle_with=_NOT_ENCODED)
+    model: str = param(DEFAULT_MODEL, mark("a sentence-transformers model: a name or a folder"), idle_with=_NOT_ENCODED)
     backend: Backend = param(
         "torch", "what runs the model: torch, or ONNX Runtime, which is faster on a CPU", idle_with=_NOT_ENCODED
     )
@@ -190,7 +206,7 @@ class Retrieve(Checked):
         shapes=False,
         idle_with=_NOT_ENCODED,
     )
-    sheet_name: str | None = param(None, _SHEET_HELP, needs=("cn_list",))
+    sheet_name: str | None = param(None, SHEET_HELP, needs=("cn_list",))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -213,10 +229,10 @@ class Pair(Seeded):
 
     stage: ClassVar[str] = "pair"
     candidates: int | None = param(None, "number of candidates to draw; all if not given", bounds=AT_LEAST_ONE)
-    keep_known: bool = param(False, "also assign pairs that occur in the corpus")
+    keep_known: bool = param(False, mark("also assign pairs that occur in the corpus"))
     sample: int | None = param(
         None,
-        "number to draw at random; all if not given. The cells are spread over HS and CN as evenly as possible",
+        mark("number to draw at random; all if not given. The cells are spread over HS and CN as evenly as possible"),
         bounds=AT_LEAST_ONE,
     )
     seed: int = param(0, "random seed", needs=("candidates", "sample"))
@@ -234,10 +250,10 @@ class Assign(Seeded):
         (), "annotators who share the overlapping pairs, such as ana,ben", needs=("overlap",), idle_with=("open",)
     )
     order: ShardOrder = param(
-        "random", "the order in which pairs are shown. Shuffled, or one HS at a time", idle_with=("open",)
+        "random", mark("the order in which pairs are shown. Shuffled, or one HS at a time"), idle_with=("open",)
     )
     seed: int = param(0, "random seed")
-    open: bool = param(False, "hand out pairs on request, for volunteers who come and go")
+    open: bool = param(False, mark("hand out pairs on request, for volunteers who come and go"))
     lease_minutes: int = param(
         30, "with open assignment, minutes for which pairs are kept for somebody who does not answer", needs=("open",)
     )
@@ -603,6 +619,9 @@ class Note(Checked):
     text: str = param("", mark("what happened, in your own words"), label=mark("What happened"), rows=3)
     pair: int | None = param(
         None, mark("the number of the pair that it is about"), bounds=AT_LEAST_ONE, label=mark("Pair, by its number")
+    )
+    flag: Flagging | None = param(
+        None, "flag the pair, because the guidelines should say more about it, or remove its flag", needs=("pair",)
     )
 
 

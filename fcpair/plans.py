@@ -15,12 +15,18 @@ from fcpair.errors import InputError, show_foreign
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import Checked, check_rules, param
 from fcpair.params import (
+    ENCODING_HELP,
     LONGEST_NAME,
+    NO_HEADER_HELP,
+    SEPARATOR_HELP,
+    SHEET_HELP,
     Adjudicate,
     Agree,
     Calibration,
+    Encoding,
     Partition,
     Seeded,
+    Separator,
     Validate,
     check_unique,
     grid_names,
@@ -117,6 +123,10 @@ class SidePlan(Checked):
     names: tuple[str, ...] = param((), "the texts themselves, such as names of types, criteria or models")
     answers: Grids = param("", "one or more earlier grids: the texts written in their rounds that count")
     sources: tuple[Source, ...] = param((), "files to collect texts from, with filters and quotas")
+    sheet_name: str | None = param(None, SHEET_HELP)
+    encoding: Encoding | None = param(None, ENCODING_HELP)
+    separator: Separator | None = param(None, SEPARATOR_HELP)
+    no_header: bool = param(False, NO_HEADER_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -127,6 +137,10 @@ class SidePlan(Checked):
         check_rules(
             (len(origins) != 1, f"a side has {' and '.join(origins) or 'nothing'}; {one_of}"),
             (bool(self.file) != bool(self.column), f"`file` and `column` go together, as in {example}"),
+            *(
+                (bool(getattr(self, name)) and not self.file, f"`{name}` says how a file is read; omit it")
+                for name in ("sheet_name", "encoding", "separator", "no_header")
+            ),
             (self.kind != "text" and not self.file, "`kind` says what the texts of a file are; omit it"),
         )
         check_unique("name of a source", [source.called for source in self.sources])

@@ -59,7 +59,7 @@ from fcpair.stages.questions import Form, parse_form
 from fcpair.stages.questions.labels import GridNames, check_own_tiers, check_words, read_choices, read_labels
 from fcpair.stages.stats.agreement import check_bins
 from fcpair.tier_plans import check_tier_name
-from fcpair.words import TABLES, Nouns, Wordings, Words
+from fcpair.words import TABLES, Nouns, OptionWordings, Wordings, Words
 
 # About every grid, or about others than `main`.
 _STUDY_WIDE = ("setup", "annotate", "words", "practice", "simulate", "grids")
@@ -396,8 +396,7 @@ _CONVERTERS: dict[Any, Callable[[str, Any, Path], Any]] = {
     PrintedForm: _form,
     Labels: _labels,
     Models: _models,
-    Nouns: _words,
-    Wordings: _words,
+    **dict.fromkeys((Nouns, Wordings, OptionWordings), _words),
     KnownItems: lambda _place, value, _folder: [value] if isinstance(value, dict) else value,
     Mapping: _shares,
 }

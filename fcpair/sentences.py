@@ -11,8 +11,11 @@ message that catalogues translate, and its values, which `Language.say` writes b
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
+
+RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes: Hebrew and its kin, Arabic and its kin
 
 
 class Id(int):
@@ -91,6 +94,14 @@ def mark(message: str) -> str:
 def mark_plural(one: str, many: str) -> tuple[str, str]:
     """The same of a message with a number."""
     return one, many
+
+
+def isolate(text: str, direction: str) -> str:
+    """The text between Unicode's isolates if it has letters against a direction, which else move what is beside it."""
+    against = ("L",) if direction == "rtl" else RIGHT_TO_LEFT
+    if "\u2068" in text or all(unicodedata.bidirectional(sign) not in against for sign in text):
+        return text  # also a sentence, whose own names are isolated
+    return f"\u2068{text}\u2069"
 
 
 def _in_english(value: Any) -> str:

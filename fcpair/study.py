@@ -1,5 +1,7 @@
 """Study: the public API. Its texts, its people, its settings, its log, and its grids."""
 
+# mypy: implicit-reexport
+# ruff: noqa: F401
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,10 +27,8 @@ if TYPE_CHECKING:
     from fcpair.steps.people.access import Access
     from fcpair.steps.rules.wording import PageWords
 
-__all__ = ["Access", "Grid", "PageWords", "Place", "Study", "StudyStart", "WorkQueue", "display_name"]
-
 if not TYPE_CHECKING:
-    __getattr__ = steps.classes(
+    __getattr__, __all__ = steps.classes(
         __name__, access=["Access"], study_start=["StudyStart"], wording=["PageWords"], work_queue=["WorkQueue"]
     )
 
@@ -93,12 +93,10 @@ class Study(StudyContext):
         scheme: str = DEFAULT_SCHEME,
         folding: Folding = "none",
     ) -> Study:
-        """Make a new study at `path`, with the grid `main`, or with planned `grids` instead.
+        """Make a new study at `path`, a file or the URL of a database, with the grid `main`, or with planned `grids`.
 
         Args:
-            path: a file, or the URL of a database.
             setup: all that follows `grids`, as an object.
-            grids: planned grids.
             title: the study's name.
             guidelines: a Markdown file with the annotation guidelines.
             hs_name: what the query side is called.
@@ -273,6 +271,9 @@ class Study(StudyContext):
     methods = steps.methods.write_methods
     latest_evaluation = steps.report.latest_evaluation
     release = steps.release_folder.release_study
+    load_release_form = steps.release_log.load_form
+    save_release_form = steps.release_log.save_form
+    list_releases = steps.release_log.list_releases
 
     __repr__ = steps.status.describe
     _repr_html_ = steps.status.describe_as_html

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, time
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, NoReturn
 
 _EXACT_BITS = {2: 11, 4: 24}  # by the bytes of a float; the usual one, of 8, holds each integer of 53 bits
@@ -181,3 +182,10 @@ def _json_text(value: Any) -> str:
     if isinstance(value, float) and not math.isinf(value):
         return "null" if math.isnan(value) else str(value)
     return as_text(value) if isinstance(value, Decimal | float) else json.dumps(as_text(value), ensure_ascii=False)
+
+
+def shipped_folder(name: str, source: str) -> Path:
+    """A folder of files that the package ships as `name`, or that a checkout has as `source`."""
+    package = Path(__file__).parent
+    shipped = package / name
+    return shipped if shipped.is_dir() else package.parent / source

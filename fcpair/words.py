@@ -6,33 +6,42 @@ What is stored, exported and imported keeps the names; only pages, and clients o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from fcpair.errors import EXPECTED, ONE_OF, InputError, suggest_name
 from fcpair.param_values import ONE_OF_NAMES, Checked, invalid_value, param, table
 from fcpair.records import WORKERS, Role
-from fcpair.sentences import join, say
+from fcpair.sentences import join, mark, say
 from fcpair.values import is_blank
 
 NOUNS = ("pair", "statement", "text", "reply", "item", "question", "case")
 READERS = tuple(role.value for role in (*WORKERS, Role.ADJUDICATOR))
 LONGEST_WORDING, DEFAULT_LANGUAGE = 1_000, "en"
 PAGE_LANGUAGES = ("en", "it", "fr", "es", "de", "fa", "ar")  # those in which the pages of people who answer are written
+COLOURS = (
+    *(mark("red"), mark("orange"), mark("yellow"), mark("green"), mark("teal")),
+    *(mark("blue"), mark("purple"), mark("pink"), mark("grey")),
+)  # as fcpair.css has them
+PAGE_KEYS = "bfglnprsux"  # pressed for something else where people answer or decide
 _PARTS = ("text", "help")
+_KEY = re.compile("[a-z0-9]")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _PAIR = re.compile(r"(?<![`“\w-])[Pp]airs?\b(?![`”])")
 
 Nouns = Annotated[Mapping[str, str], "role and noun"]
 Wordings = Annotated[Mapping[str, Any], "name and wording: a text, or a table of text and help"]
+OptionWordings = Annotated[Mapping[str, Any], "name and wording: a text, or a table of text, help, key and colour"]
 
 
 class Wording(NamedTuple):
-    """Text in place of a name, and the line below it; None if there is none."""
+    """Text in place of a name, the line below it, and the key and the colour of an option; None if there is none."""
 
     text: str | None = None
     help: str | None = None
+    key: str | None = None
+    colour: str | None = None
 
 
 class Noun(NamedTuple):
@@ -72,8 +81,9 @@ class Words(Checked):
         "shown"
     )
     questions: Wordings = table("wordings of questions, by `name` or `grid/name`")
-    options: Wordings = table(
-        "wordings of options and of steps of a scale, by `name`, `question/name` or `grid/question/name`"
+    options: OptionWordings = table(
+        "wordings of options and of steps of a scale, by `name`, `question/name` or `grid/question/name`; also the "
+        f"`key` of an option, in place of its number, and its `colour`: {', '.join(COLOURS[:-1])} or {COLOURS[-1]}"
     )
     sides: Wordings = table("wordings of what rows and columns are called, and of sides' `names`; also `hs`, `cn`")
 
@@ -129,7 +139,7 @@ class Words(Checked):
         for part, text in parts.items():
             if not isinstance(text, str):  # in the study's language, in English, or in whatever language there is
                 parts[part] = next(text[tag] for tag in (self.language, DEFAULT_LANGUAGE, *text) if tag in text)
-        return Wording(*map(parts.get, _PARTS))
+        return Wording(*map(parts.get, Wording._fields))
 
 
 def _noun_problems(nouns: Mapping[str, Any]) -> Iterator[str]:
@@ -142,18 +152,27 @@ def _noun_problems(nouns: Mapping[str, Any]) -> Iterator[str]:
             yield str(invalid_value(f"`{role}`", noun, say(ONE_OF_NAMES, names=list(NOUNS))))
 
 
-def _wording_problems(wordings: Mapping[str, Any]) -> Iterator[str]:
+def _wording_problems(wordings: Mapping[str, Any], known_parts: Sequence[str] = _PARTS) -> Iterator[str]:
     for name, wording in wordings.items():
         if not (parts := wording if isinstance(wording, dict) else {"text": wording}):
             yield say("`%(name)s` has no wording; give it a `text`, a `help`, or both", name=name)
         for part, value in parts.items():
-            if part not in _PARTS:
-                hint = suggest_name(part, _PARTS, EXPECTED)
+            if part not in known_parts:
+                hint = suggest_name(part, known_parts, EXPECTED)
                 yield say("`%(name)s` has `%(part)s`; %(hint)s", name=name, part=part, hint=hint)
                 continue
-            yield from (
-                say("`%(name)s`: %(problem)s", name=name, problem=problem) for problem in _text_problems(part, value)
-            )
+            problems = _text_problems(part, value) if part in _PARTS else mark_problems(part, value)
+            yield from (say("`%(name)s`: %(problem)s", name=name, problem=problem) for problem in problems)
+
+
+def mark_problems(part: str, value: Any) -> Iterator[str]:
+    """Yield what is wrong with the `key` or the `colour` of an option."""
+    if part == "colour" and value not in COLOURS:
+        yield str(invalid_value("`colour`", value, say(ONE_OF_NAMES, names=list(COLOURS))))
+    elif part == "key" and not (isinstance(value, str) and _KEY.fullmatch(value)):
+        yield str(invalid_value("`key`", value, say("one letter from a to z, or one digit, in quotes")))
+    elif part == "key" and value in PAGE_KEYS:
+        yield say("`%(key)s` is one of the pages' own keys: %(keys)s; choose another", key=value, keys=list(PAGE_KEYS))
 
 
 def _text_problems(part: str, value: Any) -> Iterator[str]:
@@ -171,5 +190,7 @@ def _text_problems(part: str, value: Any) -> Iterator[str]:
 # Of each table of Words, what yields everything that is wrong with it.
 TABLES: dict[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
     "nouns": _noun_problems,
-    **dict.fromkeys(("questions", "options", "sides"), _wording_problems),
+    "questions": _wording_problems,
+    "options": lambda wordings: _wording_problems(wordings, Wording._fields),
+    "sides": _wording_problems,
 }

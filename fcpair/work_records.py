@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -14,16 +14,16 @@ from fcpair.notebook import Result
 from fcpair.params import CalibrationCounts
 from fcpair.records import Figure
 from fcpair.round_options import Screen
+from fcpair.sentences import RIGHT_TO_LEFT
 
 CalibrationPart = Literal["", "first", "again"]
 Direction = Literal["ltr", "rtl"]
-RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes: Hebrew and its kin, Arabic and its kin
 ABOUT_QUESTIONS = (
     "The questions, in order. Each has its `name`, its `kind` (`one_of`, `any_of`, `scale`, `text`, `edit` or `curate`)"
     " and what belongs to that kind, such as `choices` and, for each choice, the `keys` of the pages: every way to type"
     " it, first the one that is shown. If the study gives wordings, a question also has `text` and `help`, to be shown"
-    " in place of its name and below it, and `texts` and `helps`, one or null for each choice. Answers are sent by"
-    " their names all the same."
+    " in place of its name and below it, and `texts`, `helps` and `colours`, one or null for each choice. Answers are"
+    " sent by their names all the same."
 )
 ABOUT_TEXTS = (
     "For texts of rows and columns that are names, and for labels to check: what people read instead, with `text`, "
@@ -142,7 +142,9 @@ class Submission:
     """A person's answer on a task, as Task has it; `request_id` tells repeated requests.
 
     `guideline_version` is the version of the guidelines that the person was shown; None stands for the newest.
-    `again` says whether they change an answer of theirs that they were shown, None that this is not known.
+    `again` says whether they change an answer of theirs that they were shown, None that this is not known; `shown` are
+    the answers that it may be, None that it may be any.
+    `answered_at` is when they answered by their own clock (ISO 8601 with its zone), None that they answer now.
     `examined` says that a text in it has passed the checks of its round; whoever sends it cannot say so.
     """
 
@@ -155,6 +157,8 @@ class Submission:
     guideline_version: int | None = None
     again: bool | None = None
     examined: bool = False
+    shown: Sequence[Any] | None = None
+    answered_at: str | None = None
 
 
 @dataclass(frozen=True)
@@ -245,6 +249,7 @@ class ConflictCase:
     keys: tuple[tuple[str, ...], ...] = field(
         metadata={"description": "For each choice every way to type it, first the one that is shown."}
     )
+    colours: tuple[str | None, ...] = field(metadata={"description": "For each choice its colour; null: none."})
     decision_id: int | None
     outcome: str | None
     note: str
@@ -260,6 +265,7 @@ class DecisionRequest:
 
     `seen_decision_id` is the case's `decision_id`, so that nobody overrules a decision that they have not seen;
     `seen_answer_id` its `answer_id`, so that nobody decides by labels that have changed (None: not told).
+    `decided_at` is when they decided by their own clock (ISO 8601 with its zone), None that they decide now.
     """
 
     request_id: str
@@ -269,6 +275,7 @@ class DecisionRequest:
     flagged: bool = False
     seen_decision_id: int | None = None
     seen_answer_id: int | None = None
+    decided_at: str | None = None
 
 
 @dataclass(frozen=True)

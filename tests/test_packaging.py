@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
-SOURCES = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "fcpair", "migrations")
+SOURCES = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "fcpair", "migrations", "examples", "docs")
 
 
 pytestmark = pytest.mark.slow
@@ -56,6 +56,8 @@ def test_the_wheel_has_all_of_the_package_and_neither_tests_nor_benchmarks(wheel
         names = {path.name for path in CHECKOUT.glob(place)}
         assert names
         assert names <= {path.name for path in installed.glob(place)}, place
+    assert (installed / "fcpair/_docs/howto/lead.md").is_file()
+    assert (installed / "fcpair/_example/first-look.toml").is_file()
     top = {path.name for path in installed.iterdir() if path.suffix != ".dist-info"}
     assert top - {"bin"} == {"fcpair"}
 
@@ -75,6 +77,9 @@ def test_a_study_is_made_with_the_installed_command_and_package_and_not_with_the
     fcpair = str(installed / "bin" / "fcpair")
     run(fcpair, "init", "--title", "From the wheel")
     assert "From the wheel" in run(fcpair, "status")
+    shipped = "from fcpair.web.pages.documentation import FOLDER; from fcpair.steps.oversight.study_start import *; "
+    shown = run(sys.executable, "-c", shipped + "print(FOLDER, example_recipe().import_.path, sep='\\n')").split()
+    assert all(Path(place).is_relative_to(installed) for place in shown)
     run(fcpair, "report", "--out", "report.html")
     assert "From the wheel" in (tmp_path / "report.html").read_text("utf-8")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING, fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -246,8 +247,10 @@ def test_what_is_no_file_of_text_is_no_recipe(tmp_path: Path) -> None:
 
 def test_a_run_keeps_plain_values(tmp_path: Path) -> None:
     kept = as_params(Import(path=tmp_path / "c.csv"))
-    empty = ("reader", "only_language", "hs_id_column", "cn_id_column", "language_column", "sheet_name")
-    path = str(tmp_path / "c.csv")
-    assert kept == {**dict.fromkeys(empty), "path": path, "hs_column": "hs", "cn_column": "cn", "unpaired": False}
+    columns = ("hs_id_column", "cn_id_column", "language_column")
+    reading = ("sheet_name", "encoding", "separator", "cn_path", "cn_sheet_name", "cn_encoding", "cn_separator")
+    set_values: dict[str, Any] = {"path": str(tmp_path / "c.csv"), "hs_column": "hs", "cn_column": "cn"}
+    set_values |= dict.fromkeys(("unpaired", "no_header", "cn_no_header"), False)
+    assert kept == {**dict.fromkeys(("reader", "only_language", *columns, *reading)), **set_values}
     assert as_params(Assign(overlap={2: 0.1}))["overlap"] == {"2": 0.1}
     assert as_params(Setup())["scheme"] == "one_of(not_appropriate,not_sure?,appropriate+)"

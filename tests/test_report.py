@@ -419,6 +419,7 @@ def test_an_evaluation_says_that_later_steps_changed_what_it_rests_on(tmp_path: 
     assert "later step" not in check(evaluated(study, outcome()), EVALUATED).text
 
 
+@pytest.mark.slow
 def test_undefined_scores_say_why_in_place_and_once_in_the_list(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     text = check(evaluated(study, outcome(without=("diamond",), no_positives="leave_out")), EVALUATED).text

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import fcpair.web
 from fcpair.errors import InputError, RecipeError
 from fcpair.recipe import Recipe, as_toml, load_recipe
-from fcpair.words import NOUNS, Noun, Wording, Words
+from fcpair.stages.questions.base import DISCARD
+from fcpair.words import COLOURS, NOUNS, PAGE_KEYS, Noun, Wording, Words
 
+WEB = Path(fcpair.web.__file__).parent
 SURVEY = """
 [[grid]]
 name = "survey"
@@ -52,6 +56,20 @@ def test_a_text_is_chosen_by_the_studys_language_then_english_then_any() -> None
     assert asked["it"].option("g", "q", "one") == Wording("Ja", "Say it")
 
 
+def test_no_page_where_somebody_answers_or_decides_has_a_key_that_a_label_may_have() -> None:
+    taken, of_dialogs = set[str](), re.compile("<dialog.*?</dialog>", re.DOTALL)
+    for name in ("desk", "_keys", "_goal", "_guidelines", "_case", "adjudicate*", "practice", "lead_decide"):
+        for path in (WEB / "templates").glob(f"{name}.html.j2"):
+            taken |= {*re.findall('data-(?:key|of-case)="([a-z0-9])"', of_dialogs.sub("", path.read_text("utf-8")))}
+    assert {*PAGE_KEYS} - taken == {DISCARD}
+    assert taken - {*PAGE_KEYS} == {"a"}  # at the end of practice, where nothing is answered
+
+
+def test_each_colour_is_one_of_the_style_sheet_s() -> None:
+    style = (WEB / "static" / "fcpair.css").read_text("utf-8")
+    assert tuple(re.findall(r'^\[data-colour="(\w+)"\] \{', style, re.MULTILINE)) == COLOURS
+
+
 def test_nouns_have_their_plurals_and_take_the_place_of_pairs_that_are_not_quoted() -> None:
     assert [Noun.of(word).many for word in NOUNS] == [
         *("pairs", "statements", "texts", "replies", "items", "questions", "cases")
@@ -74,6 +92,15 @@ def test_nouns_have_their_plurals_and_take_the_place_of_pairs_that_are_not_quote
         ({"options": {"yes": {}}}, "`yes` has no wording; give it a `text`, a `help`, or both"),
         ({"sides": {"row": {"text": {"Persian": "x"}}}}, "`text` has `Persian`; expected the code of a language"),
         ({"sides": {"row": {"text": {}}}}, "`text` has no text in any language"),
+        ({"options": {"yes": {"key": "ja"}}}, "`yes`: `key` is 'ja'; expected one letter from a to z, or one digit"),
+        (
+            {"options": {"yes": {"key": 1}}},
+            "`yes`: `key` is 1; expected one letter from a to z, or one digit, in quotes",
+        ),
+        ({"options": {"yes": {"key": "s"}}}, "`yes`: `s` is one of the pages' own keys: b, f, g, .*; choose another"),
+        ({"options": {"yes": {"colour": "mauve"}}}, "`yes`: `colour` is 'mauve'; expected one of red, orange, yellow"),
+        ({"options": {"yes": {"kye": "y"}}}, "`yes` has `kye`; did you mean `key`?"),
+        ({"sides": {"row": {"key": "y"}}}, "`row` has `key`; expected text, help"),
         ({"sides": {"row": 3}}, "sides: `row`: `text` is 3; expected a text of 1 to 1,000 characters"),
     ],
 )

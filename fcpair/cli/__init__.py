@@ -39,10 +39,7 @@ SECTIONS = {
         "retrieve": ("acts:retrieve", "Retrieve candidate CNs."),
         "pair": ("acts:pair", "Cross the HS with the candidates."),
         "plan": ("assign:plan", "Plan how much overlap is needed, and what it costs."),
-        "calibrate": (
-            "assign:calibrate",
-            "A first batch that everybody answers, discusses, and answers again.",
-        ),
+        "calibrate": ("assign:calibrate", "A first batch that everybody answers, discusses, and answers again."),
         "assign": ("assign:assign", "Assign the pairs to annotators."),
     },
     "People": {
@@ -78,10 +75,7 @@ SECTIONS = {
         "diff": ("release.release:diff", "List the pairs that differ between two releases, and why."),
     },
     "Texts": {
-        "describe": (
-            "measure:describe",
-            "Describe a table of texts: groups, labels, lengths, repeated texts.",
-        ),
+        "describe": ("measure:describe", "Describe a table of texts: groups, labels, lengths, repeated texts."),
         "split": ("classify:split", "Split a table by its labels, with whole groups on one side."),
         "measure": ("measure:measure", "Measure texts: variety, overlap, readability, models."),
         "classify": ("classify:classify", "Measure how well labels were predicted."),

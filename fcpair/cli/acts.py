@@ -52,14 +52,17 @@ class Act:
 examples_round = shared_option("--round", required=True, metavar="NAME", detail="Its models are shown the examples.")
 _FILE = click.argument("file", type=FILE)
 _NAME = click.argument("name")
+_ROUND = shared_option("--round", metavar="NAME", detail="By default the one that counts.")
 _EARLY = option("--early", is_flag=True, help="Go on without the answers that are still open.")
-_WITHDRAW = """Withdraw all {what} of a file that was imported by mistake.
+_WITHDRAW = """Withdraw all {what} of a file that was imported by mistake, or one of them.
 
-RUN is the number that the import printed; `fcpair log` has it too. {its}
+RUN is the number that the import printed; `fcpair log` has it too. {its} --pair and --who name what one person gave to
+one pair.
 
 \b
 Example:
-  fcpair {example}
+  fcpair {group} withdraw 12{grid}
+  fcpair {group} withdraw --pair 7 --who ana{grid}
 """
 _WITHDRAW_VERDICTS = "Its verdicts stay on record as withdrawn, and their pairs are open again."
 _WITHDRAW_ANSWERS = (
@@ -262,8 +265,14 @@ ACTS = {
     **{
         f"{group} withdraw": Act(
             "withdraw",
-            _WITHDRAW.format(what=what, its=its, example=f"{group} withdraw 12{grid}"),
-            options=(click.argument("run", type=int),),
+            _WITHDRAW.format(what=what, its=its, group=group, grid=grid),
+            options=(
+                click.argument("run", type=int, required=False),
+                option("--pair", type=int, metavar="N", help="The number of the pair that it is about."),
+                option("--who", metavar="NAME", help="The person whose answer it is."),
+                option("--note", default="", metavar="TEXT", help="Why; it stays on record."),
+                *([_ROUND] if group == "answers" else []),
+            ),
             also={"kind": kind},
         )
         for group, kind, what, its, grid in (

@@ -168,14 +168,10 @@ def _add_commands(group: click.Group, usual: str, example: str) -> None:
 
         def record(path: Path) -> RunRecord:
             with output.status_spinner(f"recording {path}"):
-                if reader in TOOLS:
-                    more: dict[str, Any] = {"people": people, "announce": output.print_note}
-                    return grid.import_export(path, reader, name, supersede=supersede, **more)
                 if reader == PUBLISHED:
                     return grid.import_published(path)
-                if reader == PAIRS:
-                    return grid.import_labels(path, supersede=supersede)
-                return grid.import_answers(path, name, supersede=supersede)
+                more: dict[str, Any] = {"people": people, "announce": output.print_note}
+                return grid.desk.import_file(path, reader, name, supersede=supersede, **more)
 
         output.for_each_file(paths, record)
 

@@ -14,6 +14,7 @@ from fcpair.sentences import Id, mark, say_number
 from fcpair.stages.stats.intervals import LEAST_HS
 
 NO_HS = mark("no HS of the tier has an appropriate CN in the pool")
+SCORING = mark("Scoring")  # what comes after the systems have ranked
 AVERAGE = "average"  # the row over HitRatio, MRR, NDCG and MAP, as in FC-CONAN's Table 4
 ALPHA = 0.05  # below it a corrected p-value counts as significant
 

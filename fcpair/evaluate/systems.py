@@ -19,10 +19,11 @@ from fcpair.files.release.tier import Numbering, TextIds, read_run
 from fcpair.lazy import pd
 from fcpair.models.encode import Progress, count_cut, encode
 from fcpair.models.model_files import resolve
+from fcpair.param_values import check_rules
+from fcpair.sentences import mark
 from fcpair.stages.corpus.nearest_neighbours import DECIMALS
 from fcpair.stages.corpus.sample import own_order
 from fcpair.stages.corpus.text_identity import digest, identity
-from fcpair.stages.questions.closed import raise_first
 from fcpair.stages.questions.named_values import NamedValue
 
 NOTHING = -1
@@ -150,7 +151,8 @@ class Run(System):
         lines, notes = read_run(self.of, search.ids, self.ids, search.hs_ids)
         lines = lines[lines["hs_id"].isin(search.hs_ids)]
         if (inside := lines[lines["cn_id"].isin(search.cn_ids) | (lines["cn_id"] < 0)]).empty:
-            raise InputError(f"{self.of}: the run names no CN of the pool for the HS that are evaluated")
+            nothing = mark("%(file)s: the run names no CN of the pool for the HS that are evaluated")
+            raise InputError.say(nothing, file=str(self.of))
         distinct = inside.sort_values("score", ascending=False, kind="stable").drop_duplicates(["hs_id", "cn_id"])
         skipped = (
             (len(lines) - len(inside), "name a CN that is not in the pool"),
@@ -185,7 +187,7 @@ def run_text(ranking: Ranking, search: Search, tag: str) -> str:
     )
 
 
-ONE_DRAW_NOTE = "figures and Kendall's tau take the exact expectation, and tests one draw; tables have both"
+ONE_DRAW_NOTE = mark("figures and Kendall's tau take the exact expectation, and tests one draw; tables have both")
 # An order must have nothing to do with what else was drawn from the same seed, such as simulated labels.
 _STREAM = int.from_bytes(b"random")
 _WORDS = re.compile(r"\w+")
@@ -255,12 +257,10 @@ class Bm25(System):
 
     def __post_init__(self) -> None:
         needs_k1 = self.variant in {"bm25l", "bm25plus"}
-        raise_first(
-            (
-                (not 0 <= self.k1 < float("inf"), f"k1 is {self.k1}; expected a number, 0 or more"),
-                (not 0 <= self.b <= 1, f"b is {self.b}; expected a number from 0 to 1"),
-                (not self.k1 and needs_k1, f"k1 is 0; `{self.variant}` needs a number above 0"),
-            )
+        check_rules(
+            (not 0 <= self.k1 < float("inf"), f"k1 is {self.k1}; expected a number, 0 or more"),
+            (not 0 <= self.b <= 1, f"b is {self.b}; expected a number from 0 to 1"),
+            (not self.k1 and needs_k1, f"k1 is 0; `{self.variant}` needs a number above 0"),
         )
 
     def rank(self, search: Search) -> Ranking:

@@ -24,6 +24,7 @@ from fcpair.models.model_files import Model, resolve
 from fcpair.models.service import BrokenReply, Prompt, Reply, n_tokens, prompt_subject
 from fcpair.models.transformer import OWNER, load_writer, max_input_tokens, token_logprobs
 from fcpair.stages.answers.model_spec import BY, COLUMNS, SEVERAL, ModelSpec
+from fcpair.stages.answers.replies import ALL
 from fcpair.stages.corpus.text_identity import identity
 
 Progress = Callable[[int, int], None]
@@ -64,7 +65,6 @@ class RequestEstimate(NamedTuple):
         return LENGTH_UNKNOWN if self.tokens_out is None else None
 
 
-ALL = "(all)"  # beside the options: the probability that they have together, among everything that could be said
 MAX_TOP_TOKENS = 20  # of the likeliest tokens, whose probabilities a service tells
 
 

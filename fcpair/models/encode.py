@@ -23,8 +23,10 @@ from fcpair.errors import ModelError
 from fcpair.models import cache as kept
 from fcpair.models.cache import cache_folder
 from fcpair.models.model_files import ONNX, Model, resolve, silence_libraries
+from fcpair.sentences import mark
 from fcpair.unfinished import new_path, prefix_for
 
+ENCODING = mark("Texts encoded")  # what progress counts
 BATCH = 32
 SORTED = 16_384  # texts that are tokenised at once, and sorted by their number of tokens
 SAVE_EVERY_S = 30.0
@@ -34,7 +36,14 @@ _MOST_ADDED = 8  # tokens that a tokenizer adds to a text or a pair, such as `[C
 _NO_LIMIT = 10**9  # transformers writes 10**30 for none
 
 Progress = Callable[[int, int], None]
+"""What is told how far long work is: how many of how many are done."""
 _log = logging.getLogger(__name__)
+
+
+def begin_part(progress: Progress | None, name: str) -> None:
+    """Say which part of long work comes next, to whoever is told how far it is and shows parts."""
+    if begin := getattr(progress, "begin_part", None):
+        begin(name)
 
 
 def encode(texts: Sequence[str], model: Model, progress: Progress | None = None) -> Vectors:
@@ -45,6 +54,7 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
     """
     if not texts:
         raise ModelError("there are no texts to encode")
+    begin_part(progress, ENCODING)
     keys = [kept.key_of(text) for text in texts]
     text_by_key = dict(zip(keys, texts, strict=True))
     return compute_rows(

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.errors import InputError
+from fcpair.pair_filter import MapPart, check_name
 from fcpair.records import Tier
 from fcpair.report.figures.colours import DARK, LIGHT, cell_colour, to_hex
 from fcpair.report.figures.grid_map import CellClass
@@ -293,6 +295,36 @@ class CellMap:
     def is_drawable(self) -> bool:
         """Return whether a browser can draw it."""
         return self.shape[0] * self.shape[1] <= MOST_DRAWN and max(self.shape) <= LONGEST_DRAWN
+
+    def layer(self, name: str) -> Layer:
+        """The layer of this name; raises InputError for none, with the nearest."""
+        layers = {layer.name: layer for layer in self.layers}
+        check_name(mark("the map has no layer `%(name)s`; %(hint)s"), name, layers)
+        return layers[name] if name else self.layers[0]
+
+    def classes_of(self, layer: str, numbers: Ints) -> Ints:
+        """The place of the class in that layer of each cell with one of these numbers."""
+        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return self.layer(layer).index[places].astype(np.int64)
+
+    def numbers_in(self, part: MapPart) -> Ints:
+        """The numbers of the cells in a part of it, ascending; raises InputError for what it does not have."""
+        is_in = np.ones(len(self.places), bool)
+        for name, at in part.classes.items():
+            if at >= len(self.layer(name).classes):
+                raise InputError.say("the layer `%(name)s` of the map has no class %(number)s", name=name, number=at)
+            is_in &= self.layer(name).index == at
+        if part.area:
+            wanted, sides = (part.rows, part.columns), (self.rows, self.columns)
+            bounds, places = (part.area[:2], part.area[2:]), np.divmod(self.places, self.shape[1])
+            for name, side, n_texts, (first, last), place in zip(
+                wanted, sides, self.shape, bounds, places, strict=True
+            ):
+                orders = {order.name: order.places for order in side.orders}
+                check_name(mark("the map has no order `%(name)s`; %(hint)s"), name, orders)
+                texts = orders.get(name, np.arange(n_texts))[first - 1 : last]
+                is_in &= np.isin(np.arange(n_texts), texts)[place]
+        return self.numbers[is_in]
 
     @property
     def outside(self) -> tuple[tuple[str, str, int], ...]:

@@ -26,7 +26,7 @@ from fcpair.report.data import (
 )
 from fcpair.report.figures import grid_map
 from fcpair.report.figures.evaluation_figures import png, significance_cautions
-from fcpair.report.figures.forest import Forest, forest_markup, page_templates
+from fcpair.report.figures.forest import INTERVAL, Forest, forest_markup, page_templates
 from fcpair.report.figures.layout import make_printable
 from fcpair.report.figures.plots import of_bias, of_groups, of_survey
 from fcpair.report.formatting import count, counted
@@ -247,7 +247,6 @@ def _number_repeats(names: Sequence[str]) -> list[str]:
 
 GROUPS = mark("Groups of people")
 LEVEL_SHOWN = Written(f"{100 * LEVEL:.0f} %")
-INTERVAL = say("%(percent)s interval", percent=LEVEL_SHOWN)
 NOTE = mark("%(name)s: %(note)s")
 MOST_DRAWN = 60  # rows of a picture that a page shows
 

@@ -82,7 +82,12 @@ class KappaCell:
     state: str
     kappa: str = ""
     n: int = 0
-    style: str = ""
+
+    @property
+    def style(self) -> str:
+        """Ground and ink of a kappa in a report, by the map cividis, for which matplotlib is loaded."""
+        ground = colours.cividis(float(self.kappa))
+        return f"background:{colours.to_hex(ground)};color:{colours.to_hex(colours.ink_on(ground))}"
 
 
 def kappa_map(agreement: Agreement) -> list[tuple[str, list[KappaCell]]]:
@@ -95,9 +100,7 @@ def kappa_map(agreement: Agreement) -> list[tuple[str, list[KappaCell]]]:
             return KappaCell("same" if one == other else "apart")
         if subset.kappa.value is None:
             return KappaCell("undefined", n=subset.n)
-        ground = colours.cividis(subset.kappa.value)
-        style = f"background:{colours.to_hex(ground)};color:{colours.to_hex(colours.ink_on(ground))}"
-        return KappaCell("kappa", formatting.decimal(subset.kappa.value), subset.n, style)
+        return KappaCell("kappa", formatting.decimal(subset.kappa.value), subset.n)
 
     return [(name, [cell(name, other) for other in names]) for name in names]
 

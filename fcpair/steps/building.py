@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.corpus.corpus import CN, HS, read_corpus
+from fcpair.files.corpus.corpus import CN, HS, distinct_texts, read_corpus
 from fcpair.files.release.tier import TextIds, read_run
 from fcpair.files.tables.tabular import Source
 from fcpair.lazy import pd
@@ -21,25 +21,38 @@ from fcpair.models.cache import folder_of
 from fcpair.models.cluster import check_address, connect_cluster, encode_on_cluster, nearest_on_cluster
 from fcpair.models.encode import Progress
 from fcpair.param_values import InMemory, as_params, choose_params
-from fcpair.params import DEFAULT_MODEL, MEMORY_MB, Backend, CorpusFormat, Import, Pair, Retrieve, Select
+from fcpair.params import (
+    DEFAULT_MODEL,
+    MEMORY_MB,
+    Backend,
+    CorpusFormat,
+    Encoding,
+    Import,
+    Pair,
+    Retrieve,
+    Select,
+    Separator,
+)
 from fcpair.records import RunRecord
-from fcpair.sentences import say
+from fcpair.sentences import mark, say
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.sample import draw_cells, draw_positions, draw_stratified, own_order
 from fcpair.steps import grids
 from fcpair.steps.base import context
 from fcpair.steps.base.context import Basis, GridContext, StudyContext
-from fcpair.steps.base.keywords import by_recipe, own, takes_params
+from fcpair.steps.base.keywords import by_recipe, explain_params, own, takes_params
 from fcpair.steps.base.text_digests import digester, find_listed_texts
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.oversight import settings
 
 COLUMN_READERS = ("csv", "conan", "mt-conan")  # which say what columns a table has, wherever it is
+COMPARING = mark("Texts compared")  # of a part of long work, what it counts
 MAX_SHOWN = 10  # HS that a note names
 _log = logging.getLogger(__name__)
 
 
+@explain_params
 def import_corpus(
     study: StudyContext,
     path: Import | Source,
@@ -54,6 +67,14 @@ def import_corpus(
     unpaired: bool = False,
     language_column: str | None = None,
     sheet_name: str | None = None,
+    encoding: Encoding | None = None,
+    separator: Separator | None = None,
+    no_header: bool = False,
+    cn_path: Source | None = None,
+    cn_sheet_name: str | None = None,
+    cn_encoding: Encoding | None = None,
+    cn_separator: Separator | None = None,
+    cn_no_header: bool = False,
 ) -> RunRecord:
     """Read the corpus: the source pairs that the study starts from.
 
@@ -61,24 +82,15 @@ def import_corpus(
     arguments, too. In a frame, NaN and None are empty cells. A column whose name starts with `hs` or `cn` describes
     that text.
 
-    Args:
-        reader: the kind of file, which its suffix says if it is not given; of a frame, which columns it has.
-        only_language: keep this language only, such as en.
-        hs_column: the column of the HS.
-        cn_column: the column of the CN.
-        hs_id_column: the column of the HS's own ids; `hs_id` if there is one.
-        cn_id_column: the column of the CN's own ids; `cn_id` if there is one.
-        unpaired: treat a row whose HS or CN is empty as an unpaired text.
-        language_column: the column of the language; `language` if there is one.
-        sheet_name: the sheet of a workbook that is read; if not given, the one with the columns.
-
     Raises:
         InputError: no such file or language, and all wrong columns, encodings, texts and ids, with their lines or rows.
         StageError: the study has a corpus, and `redo` is not asked; or what rests on it has answers.
     """
     file = path.path if isinstance(path, Import) else cast("Path", path)
-    side_columns = hs_column, cn_column, hs_id_column, cn_id_column
-    keywords = Import(file, reader, only_language, *side_columns, unpaired, language_column, sheet_name)
+    columns = hs_column, cn_column, hs_id_column, cn_id_column, unpaired, language_column
+    reading = sheet_name, encoding, separator, no_header
+    cn_table = cast("Path | None", cn_path), cn_sheet_name, cn_encoding, cn_separator, cn_no_header
+    keywords = Import(*(file, reader, only_language, *columns, *reading, *cn_table))
     options = choose_params(path if isinstance(path, Import) else None, keywords, Import(file))
     if isinstance(options.path, InMemory) and options.reader not in (None, *COLUMN_READERS):
         raise InputError(
@@ -86,7 +98,7 @@ def import_corpus(
         )
     with study._store.read() as tx:
         digest = digester(tx)
-    corpus = read_corpus(**vars(options), digest_of=digest)
+    corpus = read_corpus(options, digest)
     with study._store.write() as tx:
         if dependent_grids := sides.grids_on_corpus(tx):
             raise StageError(f"grid `{dependent_grids[0]}` has texts of the corpus, so the corpus cannot be replaced")
@@ -103,7 +115,7 @@ def import_corpus(
         counts = {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)}
         n_lone_texts = len(hs_ids) + len(cn_ids) - int(hs.nunique() + cn.nunique())
         n_repeated = len(pairs) - len(complete_pairs) - n_lone_texts
-        if options.unpaired:
+        if options.unpaired or options.cn_path:
             counts["without_pair"] = len(pairs) - len(complete_pairs)
             counts |= {"repeated": n_repeated} if n_repeated else {}
         if options.only_language:
@@ -118,8 +130,8 @@ def import_corpus(
 
 
 def add_side(tx: Tx, side: str, pairs: pd.DataFrame, metadata: tuple[str, ...]) -> dict[str, int]:
-    """Add the distinct texts of one side, each with the metadata of its first row; returns the id of each digest."""
-    first = pairs.drop_duplicates(f"{side}_digest")
+    """Add the distinct texts of one side, with the metadata of their first rows and all ids; returns ids by digest."""
+    first = distinct_texts(pairs, side)
     columns = (first[f"{side}_digest"], first[side], first["language"], _metadata(first, metadata))
     return texts.add_texts(tx, side, zip(*columns, strict=True))
 
@@ -230,6 +242,7 @@ def bring_in_candidates(
     bodies = corpus_cns["body"].tolist()
     if options.dask is None:
         vectors = encode.encode(bodies, encoder, progress)
+        encode.begin_part(progress, COMPARING)
         nearest = retrieve.nearest_to(vectors, sources, options.k, options.memory_mb, progress)
     else:
         with connect_cluster(options.dask, folder_of(encoder)) as client:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fcpair.errors import Finding, InputError, StageError, reject
 from fcpair.files.corpus.corpus import CN, HS, read_crowdcounter
-from fcpair.files.tables.tabular import LINE, check_file, place_of, read_lines, read_table
+from fcpair.files.tables.tabular import LINE, Reading, check_file, choose_reading, place_of, read_lines, read_table
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.lazy import pd
 from fcpair.param_values import as_params, from_params
@@ -190,7 +190,8 @@ def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, rows: list[Row] | N
     digest = text_digests.digester(tx)
     if rows is None and side.file:
         corpus_digests = texts.text_ids(tx, side.kind) if side.kind in sides.CORPUS else None
-        rows = read_side_file(side.file, side.column, corpus_digests, digest)
+        with choose_reading(Reading(side.sheet_name, side.encoding, side.separator, side.no_header)):
+            rows = read_side_file(side.file, side.column, corpus_digests, digest)
     elif rows is None:
         rows = [(digest(name), name, "", {}) for name in side.names]
     n_kept = texts.update_texts(tx, side.text_kind, axis, rows) if side.text_kind == "text" else 0

@@ -14,15 +14,24 @@ from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import Any
 
-from fcpair.errors import InputError, StageError, show_foreign
+from fcpair.errors import InputError, StageError, at_fault, show_foreign
 from fcpair.files.release.documents import CROISSANT, croissant_text, document_texts
 from fcpair.files.release.redaction import Redaction, escape_html
 from fcpair.files.release.release_diff import RECORD_SHAPE, ReleaseChanges, compare_releases, find_misfit
-from fcpair.files.release.release_facts import DATA, FORM_FILE, ReleaseFacts, ReleaseForm, ReleaseTable, read_form
+from fcpair.files.release.release_facts import (
+    DATA,
+    FORM_FILE,
+    NO_TEXTS,
+    ReleaseFacts,
+    ReleaseForm,
+    ReleaseTable,
+    read_form,
+)
 from fcpair.files.tables import folders
 from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
+from fcpair.sentences import Id, mark, say
 from fcpair.stages.questions import Closed
 from fcpair.stages.stats.agreement import compute_agreement, drop_unfit_bins
 from fcpair.steps import release_tables
@@ -31,7 +40,7 @@ from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import StudyContext
-from fcpair.steps.oversight.doctor import RELEASE, study_digests
+from fcpair.steps.oversight.doctor import RELEASE, UNPUBLISHED, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.rules.tallies import split_unanimous
 from fcpair.store import Tx, adjudications, people
@@ -57,6 +66,7 @@ def release_study(
     seed: int = 0,
     texts: bool = True,
     draft: bool = False,
+    download: bool = False,
 ) -> RunRecord:
     """Freeze the study as a folder with tiers, labels, answers of planned grids, and documents; and note it.
 
@@ -69,38 +79,56 @@ def release_study(
         seed: that pseudonyms are drawn from; with the same one people keep theirs from release to release.
         texts: whether texts are in it; else their digests are.
         draft: whether keys of the form may be missing.
+        download: whether the folder goes to whoever asked for it on the pages, so that its name alone is noted.
 
     Raises:
         InputError: the name, the form or the folder cannot be used, or keys of the form are missing.
-        StageError: nothing has been answered yet.
+        StageError: nothing has been answered yet, or no pair is in a tier, and it is no draft.
     """
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        raise InputError(
-            f"`{name}` cannot name a release; use at most {LONGEST_NAME} letters, digits, `_`, `-` and `.`"
-        )
+        with at_fault("name"):
+            raise InputError.say(
+                "a release needs a name, such as v1, of at most %(number)s letters, digits, `_`, `-` and `.`",
+                number=LONGEST_NAME,
+            )
     folders.check_new_folder(folder)
     form = form if isinstance(form, ReleaseForm) else read_form(form)
     if form.missing and not draft:
-        keys = ", ".join(f"`{path}`" for path in form.missing)
-        raise InputError(f"{FORM_FILE} lacks {keys}; fill them in, or release a draft (`--draft`)")
+        keys = [f"`{path}`" for path in form.missing]
+        with at_fault("draft"):
+            raise InputError.say(
+                "%(file)s lacks %(keys)s; fill them in, or release a draft (`--draft`)", file=FORM_FILE, keys=keys
+            )
+    noted, how = (Path(folder).name, {runs.DOWNLOAD: True}) if download else (str(folder), {})
     with study._store.read() as tx:
         facts, texts_by_path, record = load_content(tx, name, form, seed=seed, texts=texts)
+    is_bare = not any(table.texts for table in facts.tables if not table.is_side)
+    if is_bare and not draft:
+        with at_fault("draft"):
+            raise StageError(NO_TEXTS)
     with folders.new_folder(folder) as temporary:
         digest = write_content(facts, texts_by_path, temporary)
         with study._store.write() as tx:
             for run in runs.runs(tx, RELEASE):
                 if run.params["name"] == name and run.counts["digest"] != digest:
-                    raise InputError(
-                        f"the name `{name}` is taken by a release of {run.at[:10]} with other content (run {run.id}, "
-                        f"digest {run.counts['digest'][:16]}); choose another name"
-                    )
+                    with at_fault("name"):
+                        raise InputError.say(
+                            "the name `%(name)s` is taken by a release of %(day)s with other content (run %(run)s, "
+                            "digest %(digest)s); choose another name",
+                            **{
+                                "name": name,
+                                "day": run.at[:10],
+                                "run": Id(run.id),
+                                "digest": run.counts["digest"][:16],
+                            },
+                        )
             for table in facts.tiers:
                 path = f"{table.path}.parquet"
-                rule = {"rule": table.rule, "release": name, "table": table.name}
+                rule = {"rule": table.rule, "release": name, "table": table.name, **how}
                 sha256 = folders.digest_file(temporary / path)
-                runs.add_release(tx, table.tier, rule, {"pairs": len(table.rows)}, str(Path(folder) / path), sha256)
-            params = {"name": name, "seed": seed, "texts": texts, "draft": draft, "out": str(folder)}
-            pairs = {"pairs": record["pairs"]} if facts.tiers else {}
+                runs.add_release(tx, table.tier, rule, {"pairs": len(table.rows)}, str(Path(noted) / path), sha256)
+            params = {"name": name, "seed": seed, "texts": texts, "draft": draft, "out": noted, **how}
+            pairs = {"pairs": record["pairs"]} if facts.tiers or is_bare else {}
             counts = {"tables": len(facts.tables), **pairs, "digest": digest}
             return context.note_run(tx, RELEASE, params, counts)
 
@@ -110,7 +138,7 @@ def load_content(
 ) -> tuple[ReleaseFacts, dict[str, str], dict[str, Any]]:
     """Load the facts, other files by their paths, and record of a release, with the log up to a run."""
     pseudonyms, withheld = release_tables.Pseudonyms(tx, seed), release_tables.load_withheld(tx)
-    log = [run for run in runs.runs(tx) if run.stage != RELEASE and (last_run is None or run.id <= last_run)]
+    log = [run for run in runs.runs(tx) if run.stage not in UNPUBLISHED and (last_run is None or run.id <= last_run)]
     redaction = release_tables.load_redaction(tx, pseudonyms, log)
     log_lines, line_numbers = release_tables.public_log(tx, log, redaction)
     tables, agreement, qrels = list[ReleaseTable](), list[dict[str, Any]](), dict[str, str]()
@@ -129,17 +157,18 @@ def load_content(
             rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
     if all(table.is_side for table in tables):
         if is_answered:
-            raise StageError(
+            raise StageError.say(
                 "nothing can be released of this study yet: of what respondents answer, a release has only how many "
                 "people gave each answer to a closed question, in cells of five people or more"
             )
-        raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
+        raise StageError.say("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
     # as a tier called `labels` would be
     n_by_file = Counter(table.name.casefold() for table in tables)
     if twice := [table.name for table in tables if n_by_file[table.name.casefold()] > 1]:
-        raise InputError(
-            f"two tables of this release would be called `{twice[0]}`; give the tier of that name another one, in the "
-            "section `partition.own_tiers` of the recipe"
+        raise InputError.say(
+            "two tables of this release would be called `%(name)s`; give the tier of that name another one, in the "
+            "section `partition.own_tiers` of the recipe",
+            name=twice[0],
         )
     tables = tables if texts else [table.without_texts() for table in tables]
     facts = load_facts(tx, name, form, tables, log_lines, agreement, redaction, withheld, has_texts=texts)
@@ -361,54 +390,68 @@ class Verification:
 def verify_release(folder: str | Path, study: StudyContext | None = None) -> Verification:
     """Find what was changed, added or missing in a release, and links; and what a `study` gives otherwise now.
 
-    Runs after the release are no difference. Raises InputError for no such folder, or another study.
+    The release may be packed as a zip file. Runs after it are no difference. Raises InputError for no such folder, a
+    file that is no zip file, or a release of another study.
     """
-    place = Path(folder)
-    if place.is_file():
-        raise InputError(f"{folder}: is a file; name the folder of a release, and unpack one that is packed")
-    if not place.is_dir():
-        raise InputError(f"{folder}: there is no such folder; name the folder of a release")
+    with folders.unpacked(folder) as place:
+        return _verify(place, folder, study)
+
+
+def _verify(place: Path, folder: str | Path, study: StudyContext | None) -> Verification:
     check = folders.check_folder(place)
     if study is None or check[2]:  # what is wrong with it
         return Verification(*check)
-    record = read_record(place)
+    record = read_record(place, folder)
     with study._store.read() as tx:
         pseudonyms = release_tables.Pseudonyms(tx, record["seed"])
         if pseudonyms.study_key != record["study"]:
-            raise InputError(f"{place} is a release of another study, or of one that was made anew")
+            message = mark("%(folder)s is a release of another study, or of one that was made anew")
+            raise InputError.say(message, folder=str(folder))
         try:
             last_run = pseudonyms.ids.decrypt(RELEASE, record["last_run"]) - 1
             options = {"seed": record["seed"], "texts": record["texts"], "last_run": last_run}
             content = load_content(tx, record["name"], read_form(place / FORM_FILE), **options)
         except StageError as error:
-            return Verification(*check, (f"the study gives no release now: {error}",))
+            return Verification(*check, (say("the study gives no release now: %(why)s", why=str(error)),))
     with tempfile.TemporaryDirectory() as temporary:
         write_content(*content[:2], Path(temporary))
         now = folders.read_sums((Path(temporary) / folders.SUMS).read_bytes())
     before = folders.read_sums((place / folders.SUMS).read_bytes())
     differences = tuple(
-        f"{show_foreign(path)} would {'be missing' if path not in now else 'differ' if path in before else 'be new'}"
+        say(_WOULD[path in now, path in before], file=show_foreign(path))
         for path in sorted(now | before)
         if now.get(path) != before.get(path)
     )
     return Verification(*check, differences)
 
 
-def read_record(folder: Path) -> dict[str, Any]:
-    """The record of how a release was made; raises InputError where the folder has none."""
+_WOULD = {
+    (False, True): mark("%(file)s would be missing"),
+    (True, True): mark("%(file)s would differ"),
+    (True, False): mark("%(file)s would be new"),
+}
+
+
+def read_record(place: Path, folder: str | Path) -> dict[str, Any]:
+    """The record of how a release was made; raises InputError, which names the `folder`, where it has none."""
     try:
-        record: dict[str, Any] = parse_json((folder / RECORD).read_text("utf-8"))
+        record: dict[str, Any] = parse_json((place / RECORD).read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: is no release: {RECORD} cannot be read ({error})") from None
+        message = mark("%(folder)s: is no release: %(file)s cannot be read (%(why)s)")
+        raise InputError.say(message, folder=str(folder), file=RECORD, why=str(error)) from None
     if misfit := find_misfit(record, RECORD_SHAPE):
-        raise InputError(f"{folder}: is no release: {RECORD} is not as `fcpair release` writes it: {misfit}")
+        message = mark("%(folder)s: is no release: %(file)s is not as `fcpair release` writes it: %(why)s")
+        raise InputError.say(message, folder=str(folder), file=RECORD, why=misfit)
     return record
 
 
 def diff_releases(before: str | Path, after: str | Path) -> ReleaseChanges:
     """List the pairs that came, went, or changed tier or label, and why; InputError for no sound release."""
-    places = Path(before), Path(after)
-    for folder in places:
-        if faults := verify_release(folder).faults:
-            raise InputError(f"{folder}: {faults[0]}; `fcpair verify` lists all that differs from what was released")
-    return compare_releases(*places, [read_record(folder) for folder in places])
+    with folders.unpacked(before) as first, folders.unpacked(after) as then:
+        records = []
+        for place, folder in ((first, before), (then, after)):
+            if faults := _verify(place, folder, None).faults:
+                message = mark("%(folder)s: %(fault)s; `fcpair verify` lists all that differs from what was released")
+                raise InputError.say(message, folder=str(folder), fault=faults[0])
+            records.append(read_record(place, folder))
+        return compare_releases(first, then, records)

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fcpair.files.corpus.corpus import OWN_COLUMNS, OWN_IDS, with_own_ids
 from fcpair.files.release.redaction import Redaction
 from fcpair.files.release.release_facts import TEXT_DIGEST, ReleaseTable
-from fcpair.files.release.tier import CARD_COLUMNS, PREFIXES, grades, pair_frame, qrels_text, tier_table
+from fcpair.files.release.tier import ABOUT_OWN_ID, CARD_COLUMNS, PREFIXES, grades, pair_frame, qrels_text, tier_table
 from fcpair.lazy import pd
 from fcpair.params import MAIN, Annotate, Note, Partition
 from fcpair.records import BY, GridKey, Origin, Role, Round, Rule, RunRecord, Tier
@@ -19,7 +20,7 @@ from fcpair.stages.questions import IRRECONCILABLE, SKIP
 from fcpair.stages.questions.labels import final_names, tier_obstacle
 from fcpair.stages.questions.text_question import Text
 from fcpair.stages.survey import KEPT_COLUMNS, count_respondents, merge_small_cells
-from fcpair.steps.answers.answer_import import DISMISS
+from fcpair.steps.answers.answer_import import ANSWERED_AT, DISMISS
 from fcpair.steps.answers.answer_tables import (
     EXTRA_COLUMNS,
     LANGUAGE,
@@ -41,6 +42,7 @@ from fcpair.store.oversight import settings
 
 PAIRS, LABELS, DECISIONS, VERDICTS, ROWS = "pairs", "labels", "decisions", "verdicts", "rows"
 SIDES = ("hs", "cn")
+_OWN_IDS = {*OWN_IDS, *OWN_COLUMNS}  # of texts, in tables of pairs and of rows; public, and no names of people
 _NAME = "name"  # the kind of a side that is a list of names, such as types
 _ABOUT = {
     "pair": "number of the pair",
@@ -73,6 +75,7 @@ _ABOUT = {
     "original": "the text that was given to be edited",
     "people": "how many people answered so",
     "answer": "the answer",
+    **dict.fromkeys((*OWN_IDS, "row.hs_id", "column.cn_id"), ABOUT_OWN_ID),
 }
 _EVIDENCE: dict[str, tuple[str, dict[str, str]]] = {
     PAIRS: (
@@ -151,7 +154,7 @@ class GridTables:
             numbered = with_pair_numbers(pairs), with_pair_numbers(of_tier)
             rows = tier_table(*numbered, self._texts, tiers.question, tiers.rules)
             rows = self._without_names(self._renumbered(rows).assign(simulated=is_simulated), ("hs.", "cn."))
-            metadata = [str(name) for name in rows.columns if str(name).startswith(("hs.", "cn."))]
+            metadata = [name for name in rows.columns if name.startswith(("hs.", "cn.")) and name not in _OWN_IDS]
             about = f"The pairs of the tier {rule.tier}."
             columns = {}
             for column in map(str, rows.columns):
@@ -167,6 +170,7 @@ class GridTables:
         rows = pair_frame(with_pair_numbers(self.tiers.pairs), self.tiers.question, self.tiers.rules)
         for at, side in enumerate(SIDES, 3):
             rows.insert(at, f"{side}{TEXT_DIGEST}", rows[f"{side}_id"].map(bodies))
+        rows = with_own_ids(rows, self._texts, before=[f"{side}{TEXT_DIGEST}" for side in SIDES])
         yield self._table(PAIRS, self._renumbered(rows.fillna({"label": "", "tier": ""})))
         answers = judgements.current_answers(
             self._tx, rounds.primary(self._tx), "cell_id", "annotator", "code", "skipped", "origin"
@@ -213,6 +217,8 @@ class GridTables:
         rows = rows.drop(columns=list(KEPT_COLUMNS if set(KEPT_COLUMNS) <= set(metadata) else ()))
         metadata = [name for name in metadata if name in rows.columns]
         about = {name: "metadata of the row" for name in metadata if name != LANGUAGE}
+        about |= dict.fromkeys(OWN_COLUMNS, ABOUT_OWN_ID)
+        metadata = [name for name in metadata if name not in _OWN_IDS]
         rows, text = rows.reset_index(drop=True), f"The rows of the grid {self.key.name}, with their metadata."
         yield ReleaseTable(f"{self.prefix}{ROWS}", rows, text, _columns(rows, about), (ROW,), metadata, is_side=True)
         for round_ in rounds.answer_rounds(self._tx):
@@ -224,7 +230,8 @@ class GridTables:
 
     def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
         form, rows = form_of(round_.form), answers_table(self._tx, round_)
-        rows = rows.drop(columns=[name for name in EXTRA_COLUMNS if name != "origin"])
+        own = {*EXTRA_COLUMNS, ANSWERED_AT} - {"origin", *form.table}
+        rows = rows.drop(columns=[name for name in rows.columns if name in own])
         rows = rows.assign(by=rows["by"].map(self._pseudonyms.replace))
         written = [question for question, asked in form.questions if isinstance(asked, Text)]
         columns = [] if grids.side_kinds(self._tx)[1] == _NAME else ["column"]
@@ -259,7 +266,7 @@ class GridTables:
         return ReleaseTable(f"{self.prefix}{name}", rows.reset_index(drop=True), about, _columns(rows, about_columns))
 
     def _without_names(self, rows: pd.DataFrame, prefixes: tuple[str, ...]) -> pd.DataFrame:
-        metadata = [name for name in rows.columns if str(name).startswith(prefixes)]
+        metadata = [name for name in rows.columns if str(name).startswith(prefixes) and name not in _OWN_IDS]
         return rows.assign(**{name: rows[name].map(self._pseudonyms.replace) for name in metadata})
 
 

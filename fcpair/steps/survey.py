@@ -41,10 +41,15 @@ def import_survey(study: StudyContext, plans: Sequence[GridPlan]) -> list[RunRec
 
 
 def add_survey(tx: Tx, plans: Sequence[GridPlan], *, in_place: bool = False) -> list[RunRecord]:
-    """Add the grids of a survey, and make their cells; its first may be `in_place` of the study's, which is empty."""
+    """Add the grids of a survey, and make their cells; its first may be `in_place` of the study's, which is empty.
+
+    Those of a grid that takes what is written in another one are made when that is done.
+    """
     runs = []
     for plan in plans:
         runs.append(add(tx, plan, in_place_of_current=in_place and plan is plans[0]))
+        if plan.rows.grids or plan.columns.grids:
+            continue
         with grids.on_grid(tx, find_grid(tx, plan.name).id):
             runs.append(fill_current_grid(tx, plan.name, plan))
     return runs

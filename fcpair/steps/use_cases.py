@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
     from fcpair.steps.base import context, keywords, text_digests
     from fcpair.steps.oversight import (
+        conflict_list,
         dashboard,
         doctor,
         methods,
         pair_search,
         recipe_runner,
+        release_log,
         report,
         status,
         study_recipe,
@@ -65,8 +67,8 @@ else:
         """A class that takes a study or a grid, as a property that is made once."""
         return _UseCase(use_case._module, use_case._name, cached_property)
 
-    def classes(module: str, **names: list[str]) -> Callable[[str], Any]:
-        """The `__getattr__` of a `module` by which classes of modules of `steps` are had from it."""
+    def classes(module: str, **names: list[str]) -> tuple[Callable[[str], Any], list[str]]:
+        """The `__getattr__` of a `module` by which classes of modules of `steps` are had from it, and their names."""
         module_by_class = {name: home for home, class_names in names.items() for name in class_names}
 
         def load(name: str) -> Any:
@@ -74,7 +76,7 @@ else:
                 raise AttributeError(f"module {module!r} has no attribute {name!r}")
             return _UseCase(module_by_class[name], name).load()
 
-        return load
+        return load, list(module_by_class)
 
 
 _FOLDER = Path(__file__).parent

@@ -28,7 +28,12 @@ from fcpair.store.disputes import has_open_label
 
 DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
 _COLUMNS: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in DECISION if name != "code"}
-_COLUMNS |= {"code": answer.c.code, "hs_id": cell.c.row_id.label("hs_id"), "cn_id": cell.c.column_id.label("cn_id")}
+_COLUMNS |= {
+    "at": adjudication.c.at,
+    "code": answer.c.code,
+    "hs_id": cell.c.row_id.label("hs_id"),
+    "cn_id": cell.c.column_id.label("cn_id"),
+}
 _IS_BY_PERSON = adjudication.c.rule == Rule.PERSON.value
 
 
@@ -39,9 +44,10 @@ def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
 
 def add_decisions(tx: Tx, decisions: Iterable[Mapping[str, Any]]) -> int:
     """Add decisions, and what takes one back: `cell_id`, `rule`, `code` (None, or not there: no label), and where there
-    are any `person_id`, `note`, `flagged`. Returns the number of the newest decision.
+    are any `person_id`, `note`, `flagged`, `decided_at`. Returns the number of the newest decision.
     """
-    same = {"person_id": None, "note": "", "flagged": False, "at": now(), "seen_judgement": newest_judgement(tx)}
+    same: dict[str, Any] = {"person_id": None, "note": "", "flagged": False, "at": now(), "decided_at": None}
+    same["seen_judgement"] = newest_judgement(tx)
     answer_ids: dict[Any, int | None] = {None: None, **rounds.label_ids(tx)}
     rows = ({**same, **decision, "answer_id": answer_ids[decision.get("code")]} for decision in decisions)
     names = ("cell_id", "rule", "answer_id", *same)
@@ -102,9 +108,12 @@ def pairs_without_validator(tx: Tx) -> list[int]:
 
 
 def decision_history(tx: Tx, cell_id: int) -> pd.DataFrame:
-    """Every decision about a pair, oldest first: `rule`, `person`, `code` (missing: discarded), `note`, `at`."""
+    """Every decision about a pair, oldest first: `rule`, `person`, `code` (missing: discarded), `note`, `at`,
+    `decided_at`.
+    """
     code = rounds.code_of(adjudication).label("code")
-    query = select(adjudication.c.rule, person.c.name.label("person"), code, *adjudication.c["note", "at"])
+    columns = adjudication.c["note", "at", "decided_at"]
+    query = select(adjudication.c.rule, person.c.name.label("person"), code, *columns)
     query = query.outerjoin(person, person.c.id == adjudication.c.person_id)
     return frame(tx, query.where(adjudication.c.cell_id == cell_id).order_by(adjudication.c.id))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from secrets import token_hex
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, func, insert, select, update
@@ -189,8 +190,6 @@ def forget(tx: Tx, person_id: int) -> None:
 
 def renew_session_secret(tx: Tx) -> None:
     """Sign sessions with a new secret from now on; those before are worthless."""
-    from secrets import token_hex
-
     tx.execute(update(study).values(session_secret=token_hex(SECRET_BYTES)))
     tx.execute(delete(ended_session))
 

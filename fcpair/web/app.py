@@ -20,11 +20,24 @@ from starlette.concurrency import run_in_threadpool
 from fcpair.errors import FcpairError
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.study import Study
-from fcpair.web import routes, start
+from fcpair.web import building, routes, start, start_plan, start_tables
 from fcpair.web.auth import Auth
 from fcpair.web.context import Context, ServedTerms, load_templates
 from fcpair.web.errors import ErrorHandlers
-from fcpair.web.lead import agreement, evaluation, files, guidelines, people, progress, search
+from fcpair.web.lead import (
+    agreement,
+    conflicts,
+    evaluation,
+    files,
+    guidelines,
+    help,
+    people,
+    policy,
+    progress,
+    releases,
+    search,
+    uploads,
+)
 from fcpair.web.pages import adjudicate, participant
 from fcpair.web.server.admission import AdmissionControl, Kind
 from fcpair.web.server.child_process import BUILD_KILLED, BUILDING, KILLED, RUNNING, ChildProcess
@@ -67,8 +80,9 @@ async def description(request: Request) -> Response:
 
 
 PAGES = (
-    *(participant, adjudicate, start),
-    *(agreement, progress, people, guidelines, evaluation, files, search),
+    *(participant, adjudicate, start, start_tables, start_plan, building),
+    *(agreement, conflicts, policy, progress, guidelines, evaluation, files, uploads, releases, search, help),
+    people,  # last: the name of a person may be any word
 )
 
 
@@ -147,7 +161,7 @@ def create_app(
     app.state.begin_anew = begin_anew
     app.state.builder = ChildProcess(busy=BUILDING, killed=BUILD_KILLED, on_done=begin_anew)
     app.state.long_acts = ChildProcess(busy=RUNNING, killed=KILLED)
-    problems = ErrorHandlers(context)
+    problems = ErrorHandlers()
     app.exception_handlers |= problems.by_kind()
     admission = AdmissionControl(app.build_middleware_stack(), context.door, problems)
     # Around everything, even around what answers the app's own failures.

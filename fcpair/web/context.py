@@ -23,15 +23,16 @@ from fcpair.errors import FcpairError
 from fcpair.grid import AdjudicationQueue
 from fcpair.known_pairs import PRACTISING
 from fcpair.params import Annotate
-from fcpair.records import TIERS, WORKERS, Visitor
+from fcpair.records import TIERS, WORKERS, Role, Visitor
 from fcpair.report import formatting
 from fcpair.report.table_rows import KappaCell
-from fcpair.sentences import mark
+from fcpair.sentences import isolate, mark
 from fcpair.stages.assignment import pace
 from fcpair.study import PageWords, Study
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids, lead_pages
 from fcpair.web.languages import ENGLISH, LANGUAGES, Language, notice_plain, preferred_language
+from fcpair.web.pages.documentation import glossary, help_address
 from fcpair.web.server.answer_batches import Batches
 from fcpair.web.server.static_files import static_files
 from fcpair.words import READERS, Noun
@@ -41,6 +42,7 @@ HERE = Path(__file__).parent
 Read = TypeVar("Read")
 START = "/lead/start"  # below it are the pages on which a study is made
 HEATS = 10
+LOOKS = ("light", "dark")  # as the cookie of a browser has them, where it is not as the reader's system
 PLACES: Mapping[str, str] = {
     "serve": mark("use these pages"),
     "validate assign": mark("“Assign pairs to validators” on Conflicts"),
@@ -143,7 +145,13 @@ class Context:
         if visitor and visitor.consented:
             practises = self.has_practice(visitor)
             discusses = visitor.role in WORKERS and _if_readable(partial(self.study.has_discussion, visitor), False)
+        nav_grid = here
+        if not here and visitor and visitor.role is Role.LEAD:
+            starts = request.url.path.startswith(START)
+            is_made = _if_readable(lambda: bool(self.study.grids) and not (starts and self.study.start.is_open), False)
+            nav_grid = _if_readable(lambda: self.grids.from_request(request), None) if is_made else None
         variables = {
+            "nav_grid": nav_grid,
             "visitor": visitor,
             "csrf": self.door.csrf_token(request) if visitor else "",
             "place": self.storage_key(visitor) if visitor else "",
@@ -155,7 +163,9 @@ class Context:
             "practises": practises,
             "discusses": discusses,
             "annotate": self.annotate,
+            "look": look if (look := request.cookies.get("look")) in LOOKS else "",
             "path": request.url.path,
+            "origin": request.query_params.get("from", ""),
             **values,
         }
         return HTMLResponse(self.templates.get_template(name).render(variables), status)
@@ -198,7 +208,9 @@ context_of: Callable[[Request], Context] = attrgetter("app.state.context")  # of
 
 def mark_tiers(text: str) -> Markup:
     """A text in which each name of a tier has a mark in its colour, see `report.figures.colours`."""
-    return Markup(_TIER_NAME.sub(lambda name: str(mark_tier(name[0])), str(escape(text))))
+    parts = str(escape(text)).split(" · ")  # each has a direction of its own, where its number has another
+    marked = [_TIER_NAME.sub(lambda name: str(mark_tier(name[0])), part) for part in parts]
+    return Markup(" · ".join(f"<bdi>{part}</bdi>" for part in marked) if len(parts) > 1 else marked[0])
 
 
 def mark_tier(name: str) -> Markup:
@@ -235,10 +247,13 @@ def load_templates() -> Environment:
         "files": hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12],
         "static": lambda name: f"/static/{name}?v={versions[name]}",
         "lead_pages": lead_pages,
+        "help_address": help_address,
+        "glossary": glossary,
         "NOTHING": formatting.NOTHING,
         "settings": formatting.settings,
         "file_name": formatting.file_name,
         "direction": direction_of,
+        "isolate": isolate,
         "iso": lambda at: datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds"),  # a POSIX time for browsers
         "heat": heat_class,
         "PAUSE_MINUTES": round(pace.PAUSE_S / 60),

@@ -41,6 +41,12 @@ class CurrentGrid:
         """The lead's view of it."""
         return Monitor(self.grid)
 
+    @property
+    def tier_sizes(self) -> dict[str, int]:
+        """The pairs of each tier as it is now; empty where there are no tiers."""
+        tiers = self.monitor.decisions().tiers if has_decisions(self) else None
+        return {str(tier): n for tier, n, *_ in map(dict.values, tiers.tables[0])} if tiers else {}
+
     def address(self, path: str, **query: Any) -> str:
         """An address that is about this grid: with `query`, and the grid if there are several."""
         path, hash_, anchor = path.partition("#")
@@ -139,10 +145,7 @@ class LeadPage:
 
 
 PROGRESS = LeadPage(
-    "/lead",
-    mark("Progress"),
-    ("glance", "progress", "tiers", "results"),
-    parts=("/lead/examples", "/lead/imports", "/lead/generate", "/lead/notes"),
+    "/lead", mark("Progress"), ("glance", "progress", "tiers", "results"), parts=("/lead/generate", "/lead/notes")
 )
 PEOPLE = LeadPage(
     "/lead/people",
@@ -150,20 +153,36 @@ PEOPLE = LeadPage(
     ("known_pairs", "pilots", "labels", "with_others", "speed", "exposure"),
     parts=("/lead/people/", "/lead/answers"),
 )
-AGREEMENT = LeadPage(
-    "/lead/agreement", mark("Agreement"), ("agreement", "every_two", "disputed"), has_labels, ("/lead/calibration",)
-)
-CALIBRATION = LeadPage("/lead/calibration", mark("Calibration"), ("calibration",))
+AGREEMENT = LeadPage("/lead/agreement", mark("Agreement"), ("agreement", "every_two", "labels", "disputed"), has_labels)
+CALIBRATION = LeadPage("/lead/calibration", mark("Calibration"), ("calibration",), has_labels)
 GRID = LeadPage("/lead/grid", mark("Grid"), ("coverage",), parts=("/lead/pair/", "/lead/grid/"))
 CONFLICTS = LeadPage("/lead/conflicts", mark("Conflicts"), (), has_decisions, parts=("/lead/conflicts/",))
-GUIDELINES = LeadPage(
-    "/lead/guidelines", mark("Guidelines"), ("flags",), parts=("/lead/guidelines/", "/lead/words", "/lead/terms")
+EXAMPLES = LeadPage(
+    "/lead/examples",
+    mark("Examples"),
+    fits=lambda here: here.is_planned and bool(here.grid.desk.rounds_with_examples()),
 )
+GUIDELINES = LeadPage("/lead/guidelines", mark("Guidelines"), ("flags",), parts=("/lead/guidelines/",))
+WORDS = LeadPage("/lead/words", mark("Words"))
+TERMS = LeadPage("/lead/terms", mark("Terms"))
+TIERS = LeadPage("/lead/tiers", mark("Tiers"), (), has_decisions)
 EVALUATION = LeadPage("/lead/evaluation", mark("Evaluation"), (), has_decisions, parts=("/lead/acts",))
+UPLOADS = LeadPage("/lead/uploads", mark("Uploads"), parts=("/lead/uploads/", "/lead/imports"))
 DOWNLOADS = LeadPage("/lead/downloads", mark("Downloads"))
-LEAD_PAGES = (PROGRESS, PEOPLE, AGREEMENT, GRID, CONFLICTS, GUIDELINES, EVALUATION, DOWNLOADS)
+RELEASES = LeadPage("/lead/releases", mark("Releases"), parts=("/lead/releases/",))
+COMPONENTS = LeadPage("/lead/components", "Components")  # for those who build pages; not in the navigation
+LEAD_PAGES: dict[str, tuple[LeadPage, ...]] = {  # by the groups of the navigation
+    mark("Study"): (PROGRESS, WORDS, TERMS, GUIDELINES),
+    mark("People"): (PEOPLE, CALIBRATION),
+    mark("Data"): (GRID, CONFLICTS, EXAMPLES, UPLOADS),
+    mark("Results"): (AGREEMENT, TIERS, EVALUATION, DOWNLOADS, RELEASES),
+}
 
 
-def lead_pages(here: CurrentGrid | None) -> list[LeadPage]:
-    """The pages that are offered for a grid; of no grid in particular, those that any grid has."""
-    return [page for page in LEAD_PAGES if (page.fits(here) if here else page.fits is fits_always)]
+def lead_pages(here: CurrentGrid | None) -> dict[str, list[LeadPage]]:
+    """The pages that are offered for a grid, by group; of no grid in particular, those that any grid has."""
+    groups = LEAD_PAGES.items()
+    return {
+        group: [page for page in pages if (page.fits(here) if here else page.fits is fits_always)]
+        for group, pages in groups
+    }

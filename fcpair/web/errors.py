@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
 from urllib.parse import quote
@@ -17,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from fcpair.errors import BusyError, FcpairError, StageError, StudyError, TooManyError, UnknownVisitorError
 from fcpair.sentences import mark, say
-from fcpair.web.context import Context, replace_commands
+from fcpair.web.context import context_of, replace_commands
 from fcpair.web.languages import ENGLISH
 from fcpair.web.pages.participant import show_farewell
 from fcpair.web.schemas import NO_NUL
@@ -44,11 +43,8 @@ HEADINGS = {
 _log = logging.getLogger("fcpair.web")
 
 
-@dataclass(frozen=True)
 class ErrorHandlers:
     """Answers errors; the statuses of fcpair's own are those of STATUS, 500 for any other."""
-
-    context: Context
 
     def by_kind(self) -> dict[Any, Callable[..., Response]]:
         """The handler of each kind of error."""
@@ -65,7 +61,7 @@ class ErrorHandlers:
         """Respond to an error that a user can cause."""
         status = status_of(error)
         if isinstance(error, UnknownVisitorError) and not _is_api(request):
-            if reason := self.context.door.farewell(request):
+            if reason := context_of(request).door.farewell(request):
                 return show_farewell(request, reason)
             if "hx-request" in request.headers:  # a redirect would put the page into the place of a part of one
                 return Response(status_code=HTTPStatus.UNAUTHORIZED, headers={"HX-Redirect": "/join"})
@@ -115,7 +111,7 @@ class ErrorHandlers:
         if not (roles := roles_of(request.scope["endpoint"])):
             return None
         try:
-            self.context.door.require_visitor(request, roles)
+            context_of(request).door.require_visitor(request, roles)
         except FcpairError as refusal:
             return self.answer_known(request, refusal)
         return None
@@ -134,13 +130,13 @@ class ErrorHandlers:
         self, request: Request, status: HTTPStatus, sentence: str, headers: Mapping[str, str], heading: str = ""
     ) -> Response:
         """JSON or a page, in the visitor's language; who is not known yet is not looked up: that may be what failed."""
-        visitor = self.context.door.cached_visitor(request)
+        visitor = context_of(request).door.cached_visitor(request)
         is_unread = _is_api(request) and (visitor is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR)
-        language = ENGLISH if is_unread else self.context.language_of(request, visitor)
-        sentence = self.context.translate_sentence(sentence, visitor, language)
+        language = ENGLISH if is_unread else context_of(request).language_of(request, visitor)
+        sentence = context_of(request).translate_sentence(sentence, visitor, language)
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)
-        page = self.context.page(
+        page = context_of(request).page(
             request,
             visitor,
             "error.html.j2",

@@ -28,7 +28,7 @@ Text = Annotated[str, Form()]
 Ticked = Annotated[bool, Form()]
 FORM = "application/x-www-form-urlencoded"
 BODY = "fcpair.body"
-MOST_DIGITS = 15
+MOST_DIGITS = 16  # as ids that pages show have
 LEAST = 1_000  # bytes; less is as many packets either way
 FAST = 6  # of 9: for what is compressed at each request
 Params = TypeVar("Params", bound=Checked)

@@ -16,16 +16,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from babel import Locale, negotiate_locale
-from babel.dates import format_date, format_datetime
+from babel.dates import format_date, format_datetime, format_skeleton
 from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol, get_minus_sign_symbol
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from fcpair.report import formatting
-from fcpair.sentences import Answer, Id, Joined, Sentence, Written, mark, mark_plural
+from fcpair.sentences import Answer, Id, Joined, Sentence, Written, isolate, mark, mark_plural
 from fcpair.words import DEFAULT_LANGUAGE, PAGE_LANGUAGES, Noun
 
 FOLDER = Path(__file__).parent / "locale"
 SCRIPT = Path(__file__).parent / "static" / "language.js"
+STATIC = "fcpair/web/static/"  # as catalogues name the place of a message
+# How the names of scripts begin that only leads load.
+LEAD_SCRIPTS = tuple(STATIC + name for name in ("grid", "pair-", "start", "send", "recipe", "lead", "copy"))
 CATEGORIES = {"ar": ("zero", "one", "two", "few", "many", "other"), "fa": ("other",)}  # of plurals, as catalogues count
 TWO_CATEGORIES = ("one", "other")
 NAMES = {
@@ -37,10 +40,10 @@ NAMES = {
     "fa": "فارسی",
     "ar": "العربية",
 }
-RIGHT_TO_LEFT = ("fa", "ar")
 BOUNDS = mark("%(low)s to %(high)s")
 _FIGURE = re.compile(r"([<>] )?-?[\d,]+(\.\d+)?( %)?")
 _SENTENCE = re.compile(r"[A-Za-z]{2,} .*[A-Za-z]{2}", re.DOTALL)
+_AS_IT_IS = re.compile(r'(?:="|<code>)%\((\w+)\)s')  # values that are addresses, or copied
 _BOUNDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
 NUMBERINGS = {"ar": ("arab", 0x0660), "fa": ("arabext", 0x06F0)}  # by CLDR's names; and the digit 0 of each
 
@@ -118,7 +121,7 @@ class Language:
 
     def __init__(self, code: str) -> None:
         self.code, self.name = code, NAMES[code]
-        self.direction = "rtl" if code in RIGHT_TO_LEFT else "ltr"
+        self.direction = "rtl" if code in ("fa", "ar") else "ltr"
         self.categories = CATEGORIES.get(code, TWO_CATEGORIES)
         self._numbering, zero = NUMBERINGS.get(code, ("latn", ord("0")))
         self._digits = {ord("0") + digit: zero + digit for digit in range(10)}
@@ -137,8 +140,10 @@ class Language:
 
     @property
     def tag(self) -> str:
-        """The language with its digits, as browsers take it."""
-        return f"{self.code}-u-nu-{self._numbering}" if self.code in NUMBERINGS else self.code
+        """The language with its calendar and digits, as browsers take it: they write dates as these pages do."""
+        if self.code == DEFAULT_LANGUAGE:
+            return "en-GB"
+        return f"{self.code}-u-ca-gregory-nu-{self._numbering}" if self.code in NUMBERINGS else self.code
 
     @cached_property
     def _messages(self) -> dict[str, str | tuple[str, ...]]:
@@ -163,11 +168,15 @@ class Language:
 
     def to_html(self, message: str, **values: Any) -> Markup:
         """A message that may have elements in it, with values that are escaped."""
-        return Markup(self.find(message)) % self._escaped(values)
+        return self._fill(self.find(message), values)
 
     def to_html_by_number(self, one: str, many: str, n: int, **values: Any) -> Markup:
         """The message for the number `n`, as `to_html` gives it."""
-        return Markup(self._plural(one, many, n)) % self._escaped({"n": n, **values})
+        return self._fill(self._plural(one, many, n), {"n": n, **values})
+
+    def isolate(self, value: Any) -> Any:
+        """A text of the study's own beside which the sentence of a page keeps its order; any other value as it is."""
+        return isolate(value, self.direction) if type(value) is str else value
 
     def number(self, n: float) -> str:
         """A number as it is written in the language."""
@@ -216,27 +225,28 @@ class Language:
         return self.gettext(BOUNDS, low=self.decimal(low), high=self.decimal(high))
 
     def moment(self, at: str) -> str:
-        """A time of the study to the second: `2025-03-01 12:00:00 UTC`."""
-        if self.code == DEFAULT_LANGUAGE:
-            return formatting.moment(at)
+        """A time of the study to the second: `1 Mar 2025, 12:00:00 UTC`."""
         moment = datetime.fromisoformat(at).astimezone(UTC)
+        if self.code == DEFAULT_LANGUAGE:
+            return f"{self.calendar_day(moment.date())}, {moment:%H:%M:%S} UTC"
         return f"{self.digits(format_datetime(moment, 'medium', locale=self._locale))} UTC"
 
     def day(self, at: float) -> str:
-        """The day of a POSIX time in UTC: `2 March 2026 (UTC)`."""
-        return f"{self.long_date(datetime.fromtimestamp(at, UTC).date())} (UTC)"
+        """The day of a POSIX time in UTC: `2 Mar 2026 (UTC)`."""
+        return f"{self.calendar_day(datetime.fromtimestamp(at, UTC).date())} (UTC)"
 
-    def short_date(self, day: str) -> str:
-        """A day in ISO 8601, such as 2026-03-02, as tables have it."""
+    def calendar_day(self, day: date | str) -> str:
+        """A day, which may be written as in ISO 8601: `2 Mar 2026`. Pages have no other form, and one calendar."""
+        day = date.fromisoformat(day) if isinstance(day, str) else day
         if self.code == DEFAULT_LANGUAGE:
-            return day
-        return self.digits(format_date(date.fromisoformat(day), "medium", locale=self._locale))
+            return f"{day.day} {day:%b %Y}"
+        return self.digits(format_date(day, "medium", locale=self._locale))
 
-    def long_date(self, day: date) -> str:
-        """A day: `2 March 2026`."""
+    def axis_date(self, day: date) -> str:
+        """A day on the axis of a chart, which runs from left to right, without its year: `2 Mar`."""
         if self.code == DEFAULT_LANGUAGE:
-            return f"{day.day} {day:%B %Y}"
-        return self.digits(format_date(day, "long", locale=self._locale))
+            return f"{day.day} {day:%b}"
+        return isolate(self.digits(format_skeleton("MMMd", day, locale=self._locale)), "ltr")
 
     def duration(self, seconds: float | None) -> str:
         """A time span in words: `2 h 05 min`, `14 min`, `40 s`; a dash if there is none."""
@@ -262,8 +272,10 @@ class Language:
 
     def say(self, sentence: str, noun: Noun) -> str:
         """A sentence for people whose work comes in units of this noun; a text without a translation as it is."""
-        if self.code == DEFAULT_LANGUAGE:
-            return noun.replace_pairs(sentence)
+        said = self._say(sentence, noun)
+        return noun.replace_pairs(said) if self.code == DEFAULT_LANGUAGE else said
+
+    def _say(self, sentence: str, noun: Noun) -> str:
         if isinstance(sentence, Joined):
             return self.find(sentence.template).join(self.say(part, noun) for part in sentence.parts)
         if not isinstance(sentence, Sentence):
@@ -281,18 +293,18 @@ class Language:
         if isinstance(value, Sentence):
             return self.say(value, noun)
         writers: dict[type, Callable[[Any], str]] = {Id: self.digits, Written: self.percent, Answer: self.answer_name}
-        return (writers | {int: self.number}).get(type(value), str)(value)
+        return str(self.isolate((writers | {int: self.number}).get(type(value), str)(value)))
 
     def answer_name(self, name: str) -> str:
         """The name of an answer as people read it who have no wording for it."""
         words = name.replace("_", " ")
         return self.find(words) if words in ANSWER_NAMES else words
 
-    def script(self) -> bytes:
-        """The script by which others say their messages in the language."""
+    def script(self, *, leads: bool) -> bytes:
+        """The script by which others say their messages in the language; for `leads` with those of their pages."""
         contents = {"locale": self.tag, "plurals": self.categories, "messages": {}, "names": {}}
         if self.code != DEFAULT_LANGUAGE:
-            contents["messages"] = _read_messages(self.code, "fcpair/web/static/")
+            contents["messages"] = _read_messages(self.code, STATIC, () if leads else LEAD_SCRIPTS)
             contents["names"] = {name: self.find(name) for name in ANSWER_NAMES}
         text = json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
         return f"globalThis.fcpairMessages = {text};\n{SCRIPT.read_text('utf-8')}".encode()
@@ -317,10 +329,11 @@ class Language:
         return forms[self.categories.index(category)] if category in self.categories else forms[-1]
 
     def _written(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: self.number(value) if type(value) is int else value for name, value in values.items()}
+        return {n: self.number(value) if type(value) is int else self.isolate(value) for n, value in values.items()}
 
-    def _escaped(self, values: Mapping[str, Any]) -> dict[str, Markup]:
-        return {name: escape(value) for name, value in self._written(values).items()}
+    def _fill(self, message: str, values: Mapping[str, Any]) -> Markup:
+        bare = {name: values[name] for name in _AS_IT_IS.findall(message)}
+        return Markup(message) % {**self._written(values), **bare}
 
 
 def notice_plain(sentence: str) -> None:
@@ -334,8 +347,8 @@ def notice_plain(sentence: str) -> None:
         on_plain(sentence)
 
 
-def _read_messages(code: str, place: str = "") -> dict[str, str | tuple[str, ...]]:
-    """The translated messages of a language, by the English one (in the singular); or those found below a place."""
+def _read_messages(code: str, place: str = "", others: tuple[str, ...] = ()) -> dict[str, str | tuple[str, ...]]:
+    """The translated messages of a language, by the English one (in the singular); or those at a `place` alone."""
     from babel.messages.pofile import read_po  # not needed for English
 
     with catalogue_path(code).open("rb") as file:
@@ -343,7 +356,9 @@ def _read_messages(code: str, place: str = "") -> dict[str, str | tuple[str, ...
     messages: dict[str, str | tuple[str, ...]] = {}
     for message in catalogue:
         forms = _forms(message.string)
-        is_at_place = not place or any(path.startswith(place) for path, _ in message.locations)
+        is_at_place = not place or any(
+            path.startswith(place) and not path.startswith(others) for path, _ in message.locations
+        )
         if message.id and is_at_place and not message.fuzzy and all(forms):
             messages[_forms(message.id)[0]] = forms if message.pluralizable else forms[0]
     return messages

@@ -42,6 +42,16 @@ Seconds = Annotated[
     Field(ge=0, le=86_400, strict=True, allow_inf_nan=False, description="How long the person looked at the pair."),
 ]
 
+Moment = Annotated[
+    str,
+    StringConstraints(max_length=40, pattern=NO_NUL),
+    Field(
+        description="When the person did this by their own clock, in ISO 8601 with its zone; refused (422) if it is to "
+        "come or before the study was created. Kept beside the server's time if it was more than five seconds earlier, "
+        "as after an outage."
+    ),
+]
+
 
 class RequestModel(BaseModel):
     """A request with these fields, and no others."""
@@ -70,6 +80,14 @@ class AnswerIn(RequestModel):
     guideline_version: Id | None = Field(
         default=None, description="The version of the guidelines that the person was shown; the newest if omitted."
     )
+    shown: list[Answer] | None = Field(
+        default=None,
+        max_length=20,
+        description="For a person who changes an answer: the answers of theirs on this pair that they were shown or "
+        "have sent since. Refused (409) if their current one is none of these, as it is from another window. Omitted: "
+        "whatever it is, it is replaced.",
+    )
+    answered_at: Moment | None = None
 
 
 class TextIn(RequestModel):
@@ -185,6 +203,7 @@ class RulingIn(RequestModel):
     seen_answer_id: Id | None = Field(
         default=None, description="The case's `answer_id`, to check that it is unchanged."
     )
+    decided_at: Moment | None = None
 
 
 class UndoIn(RequestModel):

@@ -17,44 +17,33 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from fcpair.errors import FcpairError, InputError, StudyError
-from fcpair.params import DEFAULT_MODEL
 from fcpair.records import Role
 from fcpair.sentences import mark, say
 from fcpair.start_draft import (
+    TASKS,
     BegunDraft,
     ColumnsDraft,
     Draft,
     DraftPart,
-    PeopleDraft,
-    PlanDraft,
+    RecipeDraft,
     StatementsDraft,
-    StudyKind,
     SurveyDraft,
     TableDraft,
     TablePreview,
+    TaskDraft,
+    parts_of,
 )
 from fcpair.study import StudyStart
 from fcpair.web.context import START
-from fcpair.web.form import field, fields, fields_of, parse_number, read_params
-from fcpair.web.lead.people import uninvited_people
+from fcpair.web.form import field, parse_number
 from fcpair.web.pages.markdown import render
 from fcpair.web.server.admission import Kind
-from fcpair.web.server.child_process import BUILD, Act, ChildProcess, ProcessState
+from fcpair.web.server.child_process import EXAMPLE, ChildProcess
 from fcpair.web.server.security import UPLOAD_TABLE
 from fcpair.web.server.worker import ReportWorker
 from fcpair.web.visits import REFUSALS, ElsewhereError, LeadVisit, Visit, enter_by, go_to, status_of
 
 router = APIRouter(include_in_schema=False)
-LINKS = f"{START}/links"
-BUILD_STAGES = {
-    "init": mark("Names and labels"),
-    "import": mark("Texts"),
-    "select": mark("Selecting"),
-    "retrieve": mark("Candidates"),
-    "pair": mark("Pairs"),
-    "assign": mark("Assigning"),
-}
-ANSWERS = ("yes", "no", "decline")  # the fields of the names that the answers of a survey have
 MOST_UPLOAD = 50 * 1024 * 1024
 PATIENCE_S = 600.0
 LONGEST_NAME = 255
@@ -62,8 +51,9 @@ TOO_LARGE = mark(
     "the file has more than %(number)s MB, which is the limit here; leave out rows or columns that the study does not "
     "need, or use `fcpair run` on the server"
 )
-EMPTY = say("the file is empty; choose one with a row of column names and at least one pair")
+EMPTY = say("the file is empty; choose one with a row of column names and at least one row below it")
 KEEP = f"{START}/keep"
+DRAFT_VERSION = "Draft-Version"  # the header that says which version an upload has made
 UPLOADED = re.compile(r"[0-9a-f]{16}\.[a-z]+")
 
 
@@ -76,17 +66,21 @@ class Step(NamedTuple):
 
 
 STEP_NAMES = {
-    **{"table": mark("Table"), "columns": mark("Columns"), "plan": mark("Plan"), "people": mark("People")},
-    **{"guidelines": mark("Guidelines"), "start": mark("Start")},
+    **{"task": mark("Task"), "table": mark("Table"), "columns": mark("Columns"), "plan": mark("Plan")},
+    **{"people": mark("People"), "guidelines": mark("Guidelines"), "start": mark("Start")},
 }
-_ADDRESSES: dict[StudyKind, dict[str, str]] = {  # of parts whose addresses are not called as they are
-    "pairs": {"start": "begin"},
-    "survey": {"columns": "statements", "plan": "survey", "start": "begin"},
-}
-STEPS = {
-    kind: {part: Step(part, f"{START}/{addresses.get(part, part)}", name) for part, name in STEP_NAMES.items()}
-    for kind, addresses in _ADDRESSES.items()
-}
+PAGES = {
+    **{RecipeDraft: "recipe", StatementsDraft: "statements", SurveyDraft: "survey", BegunDraft: "begin"},
+    **dict.fromkeys((TASKS[kind].parts[-1] for kind in ("tags", "write", "curate", "rate")), "asking"),
+}  # of parts that are settled on a page which is not called as their step is
+
+
+def _step(part: type[Any]) -> Step:
+    name = mark("Recipe") if part is RecipeDraft else STEP_NAMES[part.step]
+    return Step(part.step, f"{START}/{PAGES.get(part, part.step)}", name)
+
+
+STEPS = {kind: {part.step: _step(part) for part in parts_of(kind)} for kind in TASKS}
 PARTS = list(STEP_NAMES)
 
 
@@ -107,16 +101,17 @@ class StepVisit(Visit):
         """The dependency by which an endpoint gets the visit to the step of a part, where that is due.
 
         From one that is not due it leads to the first that is missing, or away where all is done; from a step of one
-        kind of study to the same of another, if that is what the table is for.
+        kind of study to the same of another, if that is what the table is for. While the study is being built, the last
+        step is due.
         """
 
         def enter(visit: LeadVisit) -> StepVisit:
             step_visit = cls.of(visit, part)
             due_part = min(step_visit.draft.next_step, part, key=PARTS.index)
+            if builder_of(visit).state.is_running:
+                due_part = "start"
             address = STEPS[step_visit.draft.kind][due_part].address if step_visit.start.is_open else "/lead"
-            # The last step is due while the study is being built, too.
-            is_building = part == "start" and _builder_of(visit).state.is_running
-            if visit.request.url.path != address and not is_building:
+            if visit.request.url.path != address:
                 raise ElsewhereError(address)
             return step_visit
 
@@ -150,7 +145,9 @@ class StepVisit(Visit):
             self.save(*parts)
         except REFUSALS as refusal:
             return show(self.refused(refusal), parts[0])
-        return go_to(STEPS[self.draft.kind][PARTS[PARTS.index(self.part) + 1]].address)
+        kind = parts[0].kind if isinstance(parts[0], TaskDraft) else self.draft.kind
+        later = (step for part, step in STEPS[kind].items() if PARTS.index(part) > PARTS.index(self.part))
+        return go_to(next(later).address)
 
     def refused(self, refusal: FcpairError) -> StepVisit:
         """The visit with the draft as it is now, which somebody else may have changed."""
@@ -158,21 +155,24 @@ class StepVisit(Visit):
 
     def show(self, **values: Any) -> Response:
         """The page of the step, with what went wrong."""
-        steps, index = [*STEPS[self.draft.kind].values()], PARTS.index(self.part)
-        step, n_open = steps[index], PARTS.index(self.draft.next_step) + 1
+        steps, names = [*STEPS[self.draft.kind].values()], [*STEPS[self.draft.kind]]
+        index = names.index(self.part)
+        step, n_open = steps[index], names.index(self.draft.next_step) + 1
         template = step.part if step.part == "start" else step.address.rpartition("/")[2]
         shared = {"step": step, "steps": steps, "n_open": n_open, "back": steps[index - 1] if index else None}
         return self.page(f"lead_start_{template}.html.j2", **shared, draft=self.draft, problem=self.why, **values)
 
 
+TaskVisit = Annotated[StepVisit, StepVisit.due("task")]
+TableVisit = Annotated[StepVisit, StepVisit.due("table")]
 ColumnsVisit = Annotated[StepVisit, StepVisit.due("columns")]
 PlanVisit = Annotated[StepVisit, StepVisit.due("plan")]
 PeopleVisit = Annotated[StepVisit, StepVisit.due("people")]
 GuidelinesVisit = Annotated[StepVisit, StepVisit.due("guidelines")]
-BeginVisit = Annotated[StepVisit, StepVisit.due("start")]
 
 
-def _builder_of(visit: Visit) -> ChildProcess:
+def builder_of(visit: Visit) -> ChildProcess:
+    """The process that builds the study."""
     return cast(ChildProcess, visit.request.app.state.builder)
 
 
@@ -183,17 +183,67 @@ def start(visit: LeadVisit) -> Response:
     return go_to(STEPS[draft.kind][draft.next_step].address if visit.study.start.is_open else "/lead")
 
 
-@router.get(f"{START}/table")
-def table(visit: Annotated[StepVisit, StepVisit.due("table")]) -> Response:
-    """Show where a table is uploaded, and the one that was."""
+@router.get(f"{START}/task")
+def task(visit: TaskVisit) -> Response:
+    """Show what people can do in a study, and offer the example."""
+    state = builder_of(visit).state
+    if state.problem and state.what == EXAMPLE and not (visit.refusal or state.cancelled):
+        visit = visit.refused(InputError(state.problem))
+    return visit.show(tasks=TASKS, state=state)
+
+
+@router.post(f"{START}/task")
+def save_task(visit: TaskVisit) -> Response:
+    """Keep what people do."""
+
+    def read() -> list[TaskDraft]:
+        if (kind := visit.typed("kind")) not in TASKS:
+            raise InputError.say("there is no such task; choose one of those that are listed")
+        return [TaskDraft(cast(Any, kind))]
+
+    return visit.keep(None, read, lambda step, _: task(step))
+
+
+@router.get(f"{START}/recipe")
+def recipe(visit: TableVisit) -> Response:
+    """Show where a recipe is uploaded with its files, and those that were."""
     return visit.show(most=MOST_UPLOAD)
 
 
+@router.post(f"{START}/recipe")
+def save_recipe(visit: TableVisit) -> Response:
+    """Go on with the recipe that was uploaded, where it fits its tables; or take a file away."""
+    uploaded, dropped = visit.draft.table, visit.typed("drop")
+
+    def read() -> list[RecipeDraft]:
+        if not isinstance(uploaded, RecipeDraft):
+            raise InputError.say("there is no recipe yet; upload one that ends in .toml")
+        if dropped:
+            return [replace(uploaded, files=tuple(name for name in uploaded.files if name != dropped))]
+        visit.start.uploaded_recipe(uploaded)
+        return [uploaded]
+
+    response = visit.keep(uploaded, read, lambda step, _: step.show(most=MOST_UPLOAD))
+    return go_to(f"{START}/recipe") if dropped and response.status_code == HTTPStatus.SEE_OTHER else response
+
+
 @router.post(UPLOAD_TABLE[1])
-async def upload(visit: LeadVisit, name: str = "", seen: str = "", kind: str = "pairs") -> Response:
-    """Take a table for pairs or a survey, whose bytes are the body; answers with the next step, or what is wrong."""
+async def upload(visit: LeadVisit, name: str = "", seen: str = "", second: str = "") -> Response:
+    """Take a table, or the `second` of two, or a file of a recipe, whose bytes are the body; answers with the page that
+    shows it, or what is wrong.
+    """
+    begun, limits = visit.study.start, (MOST_UPLOAD, TOO_LARGE, EMPTY)
     try:
-        path = await run_in_threadpool(visit.study.start.new_table, name[:LONGEST_NAME])
+        draft = await run_in_threadpool(begun.draft)
+        if draft.kind == "recipe":
+            files, path = await run_in_threadpool(begun.add_upload, draft, name[:LONGEST_NAME])
+
+            async def add() -> Response:
+                await run_in_threadpool(begun.save, files, by=visit.visitor.name, seen=draft.version)
+                return PlainTextResponse(f"{START}/recipe")
+
+            return await take_file(visit, path, limits, add, path.unlink)
+        path = await run_in_threadpool(begun.new_table, name[:LONGEST_NAME])
     except FcpairError as error:
         return await run_in_threadpool(_refusal, visit, error)
 
@@ -201,28 +251,38 @@ async def upload(visit: LeadVisit, name: str = "", seen: str = "", kind: str = "
         """Have the file kept by the process that looks, if there is one: reading tables takes much memory."""
         worker: ReportWorker | None = visit.request.app.state.workers.get(Kind.LOOK)
         if worker is None:
-            return await run_in_threadpool(keep, visit, path.name, name, seen, kind)
-        query = urlencode({"file": path.name, "name": name[:LONGEST_NAME], "seen": seen, "kind": kind})
-        address = {"path": KEEP, "raw_path": KEEP.encode(), "query_string": query.encode()}
+            return await run_in_threadpool(keep, visit, path.name, name, seen, second)
+        query = urlencode({"file": path.name, "name": name[:LONGEST_NAME], "seen": seen, "second": second})
+        address: dict[str, Any] = {"path": KEEP, "raw_path": KEEP.encode(), "query_string": query.encode()}
+        # Its body has been read, and the process would refuse one of that length.
+        address["headers"] = [(name, value) for name, value in visit.request.headers.raw if name != b"content-length"]
         return await worker.forward({**visit.request.scope, **address})
 
-    return await take_file(visit, path, (MOST_UPLOAD, TOO_LARGE, EMPTY), have_kept, path.unlink)
+    return await take_file(visit, path, limits, have_kept, path.unlink)
 
 
 @router.post(KEEP)
-def keep(visit: LeadVisit, file: str = "", name: str = "", seen: str = "", kind: str = "pairs") -> Response:
+def keep(visit: LeadVisit, file: str = "", name: str = "", seen: str = "", second: str = "") -> Response:
     """Let the draft have a table that was uploaded, in the place of an earlier one, whose file goes."""
     begun = visit.study.start
     try:
         if not UPLOADED.fullmatch(file) or not (begun.folder / file).is_file():
             raise InputError.say("there is no such file any more; upload the table again")
-        earlier, table = begun.draft().table, TableDraft(file, name[:LONGEST_NAME], cast(StudyKind, kind))
+        earlier = begun.draft().table
+        table = begun.receive(file, name[:LONGEST_NAME], is_second=bool(second))
         draft = begun.save(table, by=visit.visitor.name, seen=parse_number(seen) or 0)
     except FcpairError as error:
         return _refusal(visit, error)
-    if earlier is not None and earlier.file != file:
-        (begun.folder / earlier.file).unlink(missing_ok=True)
-    return PlainTextResponse(STEPS[draft.kind]["columns"].address)
+    remove_files(begun, earlier, draft.table)
+    return PlainTextResponse(STEPS[draft.kind]["table"].address, headers={DRAFT_VERSION: str(draft.version)})
+
+
+def remove_files(begun: StudyStart, earlier: Any, table: Any) -> None:
+    """Remove the files of an earlier draft that the one of now does not have."""
+    kept = {file.file for file in table.files} if isinstance(table, TableDraft) else set()
+    for file in earlier.files if isinstance(earlier, TableDraft) else ():
+        if file.file not in kept:
+            (begun.folder / file.file).unlink(missing_ok=True)
 
 
 async def take_file(
@@ -282,8 +342,11 @@ def columns(visit: ColumnsVisit) -> Response:
     """Show which column is what, or has the statements of a survey, and the first rows as people will see them."""
     try:
         guess = visit.start.guess(visit.draft)
-    except InputError as error:  # the file was changed or deleted
-        return replace(visit, part="table").refused(error).show()
+    except InputError:  # the file was changed or deleted
+        return go_to(STEPS[visit.draft.kind]["table"].address)
+    if isinstance(guess, ColumnsDraft) and not visit.draft.columns:
+        hs_name, cn_name = map(visit.language.find, (guess.hs_name, guess.cn_name))
+        guess = replace(guess, hs_name=hs_name, cn_name=cn_name)
     return _show_columns(visit, guess)
 
 
@@ -291,9 +354,11 @@ def _show_columns(visit: StepVisit, chosen: ColumnsDraft | StatementsDraft) -> R
     preview: TablePreview = visit.start.preview(visit.draft, chosen)
     if preview.problem and not visit.refusal:
         visit = replace(visit, refusal=InputError(preview.problem))
-    header, columns = visit.start.header(visit.draft), visit.draft.columns
-    is_replaced = isinstance(columns, ColumnsDraft) and columns.hs not in header
-    return visit.show(chosen=chosen, preview=preview, header=header, replaced=is_replaced)
+    headers, columns = visit.start.headers(visit.draft), visit.draft.columns
+    is_replaced = isinstance(columns, ColumnsDraft) and not (columns.hs in headers[0] and columns.cn in headers[1])
+    return visit.show(
+        chosen=chosen, preview=preview, headers=headers, replaced=is_replaced, noun_of=visit.start.noun_of
+    )
 
 
 @router.post(f"{START}/columns")
@@ -308,95 +373,9 @@ def save_columns(visit: ColumnsVisit) -> Response:
         values: dict[str, Any] = {name: visit.typed(name) for name in ("title", "hs_name", "cn_name")}
         values |= {name: visit.typed(name) or getattr(guess, name) for name in ("hs", "cn")}
         values |= {name: visit.typed(name) or None for name in ("hs_id", "cn_id", "language")}
-        labels = tuple(visit.typed(f"label_{i}") for i in range(3))
-        return [replace(guess, **values, unpaired=bool(visit.typed("unpaired")), labels=labels)]
+        return [replace(guess, **values, unpaired=bool(visit.typed("unpaired")))]
 
     return visit.keep(guess, read, _show_columns)
-
-
-@router.get(f"{START}/plan")
-@router.get(f"{START}/survey")
-def plan(visit: PlanVisit) -> Response:
-    """Show the plan, or what the survey asks, and what it amounts to."""
-    return _show_plan(visit, _chosen_plan(visit))
-
-
-def _chosen_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
-    return visit.draft.plan or visit.start.default_plan(visit.draft)
-
-
-def _show_plan(visit: StepVisit, chosen: PlanDraft | SurveyDraft) -> Response:
-    return visit.show(
-        chosen=chosen,
-        fields=fields_of(type(chosen)),
-        meanings=ANSWERS,
-        model=DEFAULT_MODEL,
-        can_retrieve=visit.start.can_retrieve,
-        preview=visit.start.preview(visit.draft),
-        figures=None if visit.refusal else _figures(visit, lambda: chosen),
-    )
-
-
-def _figures(visit: StepVisit, read: Callable[[], Any]) -> Any:
-    """Figures of a plan or survey, or a sentence that says why it cannot be carried out."""
-    try:
-        return visit.start.figures(visit.draft, read())
-    except REFUSALS as error:
-        return str(error)
-
-
-@router.post(f"{START}/figures")
-@router.post(f"{START}/survey-figures")
-def figures(visit: LeadVisit) -> Response:
-    """Show the figures of the plan in the form, as a part of its page."""
-    step_visit = StepVisit.of(visit, "plan")
-    template = "lead_start_survey_figures" if step_visit.draft.kind == "survey" else "lead_start_figures"
-    return visit.page(f"{template}.html.j2", figures=_figures(step_visit, lambda: _parse_plan(step_visit)))
-
-
-@router.post(f"{START}/plan")
-@router.post(f"{START}/survey")
-def save_plan(visit: PlanVisit) -> Response:
-    """Keep the plan."""
-    return visit.keep(_chosen_plan(visit), lambda: [_parse_plan(visit)], _show_plan)
-
-
-def _parse_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
-    """The plan of a form; with all HS, their number is that of the table. Raises InputError for what cannot be."""
-    typed, chosen = fields(visit.request), _chosen_plan(visit)
-    if isinstance(chosen, SurveyDraft):
-        answers = tuple(visit.typed(name) for name in ANSWERS)
-        return read_params(replace(chosen, answers=answers), {"as_list": "no", **typed})
-    if typed.get("kind") == "full":
-        typed |= {"hs": str(visit.start.preview(visit.draft).n_hs), "k": str(PlanDraft.k), "candidates": ""}
-    return read_params(chosen, typed)
-
-
-@router.get(f"{START}/people")
-def people(visit: PeopleVisit) -> Response:
-    """Show who takes part; numbered names are suggested, as many as the plan has."""
-    plan, chosen = visit.draft.plan, visit.draft.people
-    if chosen is None and isinstance(plan, SurveyDraft):
-        chosen = PeopleDraft(respondents=tuple(f"p{i + 1}" for i in range(plan.respondents)))
-    elif chosen is None and isinstance(plan, PlanDraft):
-        annotators = tuple(f"a{i + 1}" for i in range(plan.annotators))
-        chosen = PeopleDraft(annotators, ("adjudicator",), tuple(f"v{i + 1}" for i in range(plan.validators)))
-    return visit.show(chosen=chosen)
-
-
-@router.post(f"{START}/people")
-def save_people(visit: PeopleVisit) -> Response:
-    """Keep who takes part; their number goes into the plan."""
-    plan = visit.draft.plan
-    assert plan is not None
-    groups = (visit.typed(group).splitlines() for group in ("annotators", "adjudicators", "validators", "respondents"))
-    names = ([name.strip() for line in lines for name in line.split(",")] for lines in groups)
-    chosen = PeopleDraft(*(tuple(filter(None, group)) for group in names))
-    if isinstance(plan, SurveyDraft):
-        plan = replace(plan, respondents=max(len(chosen.respondents), 1))
-    else:
-        plan = replace(plan, annotators=max(len(chosen.annotators), 1), validators=len(chosen.validators))
-    return visit.keep(chosen, lambda: (chosen, plan), lambda step, people: step.show(chosen=people))
 
 
 @router.get(f"{START}/guidelines")
@@ -416,48 +395,3 @@ def save_guidelines(visit: GuidelinesVisit) -> Response:
         lambda: [visit.start.keep_guidelines(visit.draft, "" if act == "later" else body)],
         lambda step, _: step.show(body=body, preview=None),
     )
-
-
-@router.get(f"{START}/begin")
-def begin(visit: BeginVisit) -> Response:
-    """Show the recipe, and the button that has it carried out; or how far that is."""
-    state = _builder_of(visit).state
-    if not state.is_running and visit.draft.start is not None:
-        interrupted = say("the study was not built to the end, and nothing of it was kept; press the button again")
-        visit = visit.refused(InputError(state.problem or interrupted))
-    return _show(visit, state)
-
-
-def _show(visit: StepVisit, state: ProcessState) -> Response:
-    return visit.show(recipe=visit.start.recipe_text(visit.draft), state=state, stages=BUILD_STAGES)
-
-
-@router.post(f"{START}/begin")
-def build(visit: BeginVisit) -> Response:
-    """Have the study built; only one lead does, as the other's page is out of date then."""
-    builder = _builder_of(visit)
-    try:
-        if not builder.state.is_running:
-            visit.save(BegunDraft(visit.visitor.name))
-            builder.start(Act(BUILD, visit.study.address))
-    except REFUSALS as refusal:
-        return _show(visit.refused(refusal), builder.state)
-    return go_to(f"{START}/begin")
-
-
-@router.get(f"{START}/progress")
-def progress(visit: LeadVisit) -> Response:
-    """Show how far the building is, as a part of its page; leads on when that has ended, well or not."""
-    state = _builder_of(visit).state
-    if state.is_running:
-        return visit.page("lead_start_progress.html.j2", state=state, stages=BUILD_STAGES)
-    onward = f"{START}/begin" if visit.study.start.is_open else LINKS
-    return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": onward})
-
-
-@router.get(LINKS)
-def invitations(visit: LeadVisit) -> Response:
-    """Offer a link for everybody who has none yet."""
-    if visit.study.start.is_open:
-        return go_to(START)
-    return visit.page("lead_start_links.html.j2", uninvited=uninvited_people(visit.study))

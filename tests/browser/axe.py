@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 
 from browser import acts
 from browser.chromium import lacking
+from browser.layout import misfits
 from browser.windows import PHONE, WIDE
 
 Look = tuple[dict[str, int], Literal["light", "dark"], list[str]]
@@ -27,7 +28,6 @@ LOOKS: Sequence[Look] = (  # in the dark only colours differ
 looks = LOOKS  # of the test that runs: conftest.py takes the first alone where that is not long
 RUN = """async (only) => (await axe.run(document, {runOnly: only, resultTypes: ["violations"]})).violations.flatMap(
   (found) => found.nodes.map((node) => `${found.id}: ${node.html.slice(0, 160)}: ${node.failureSummary}`))"""
-IS_WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
 @cache
@@ -38,11 +38,7 @@ def _script() -> str:
 def violations(page: Page, looked: Sequence[Look] = ()) -> list[str]:
     """What is wrong with the page as it is now, in the looks that are asked for or are those of the test."""
     page.evaluate(_script())
-    found = []
-    for size in (WIDE, PHONE):
-        acts.resize(page, size)
-        if page.evaluate(IS_WIDER):
-            found.append(f"{size['width']} px: the page scrolls sideways")
+    found = misfits(page)
     for size, scheme, rules in looked or looks:
         acts.resize(page, size)
         page.emulate_media(color_scheme=scheme)

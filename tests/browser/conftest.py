@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import shutil
 from collections.abc import Iterator
-from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -37,7 +36,9 @@ def lookers() -> Iterator[None]:
     Else each would load pandas, scipy and matplotlib: 2 s for each test, at the lowest priority.
     """
     multiprocessing.set_forkserver_preload(["matplotlib.figure", "pandas", "scipy.stats", "fcpair.web.app"])
-    forkserver.ensure_running()
+    loaded = multiprocessing.get_context("forkserver").Process(target=int)
+    loaded.start()  # answered when all is loaded: else the first page waits for it, on a busy machine too long
+    loaded.join()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fcpair.web.server.worker.START_METHOD", "forkserver")
         yield

@@ -23,7 +23,7 @@ from fcpair.work_records import DecisionRequest
 Act = Callable[[Page], None]
 NOBODY = ""
 USE_MAJORITY = "Use “majority” in place of “unanimous”"
-DISCARDING = "/lead/conflicts?policy=majority&ties=discard"
+DISCARDING = "/lead/conflicts/policy?policy=majority&ties=discard"
 
 
 def look(page: Page) -> None:
@@ -155,6 +155,11 @@ def blurred(page: Page) -> None:
     expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")
 
 
+def open_drawer(page: Page) -> None:
+    page.get_by_role("link", name="ana", exact=True).click()
+    expect(page.get_by_role("dialog", name="ana")).to_contain_text("Link and consent")
+
+
 def keys(page: Page) -> None:
     page.locator("summary", has_text="Keys").click()
 
@@ -222,9 +227,64 @@ LOOSEN = click(
     {"Pairs that one person may read in a day": "", "Sentence that people agree to": "I agree."},
 )
 ADD = "Add and invite them"
-WRONG_NUMBER = click("Assign the pairs", "h1:has-text('form')", {"How many pairs": "some"})
+
+
+def explain(page: Page) -> None:
+    """Have a term explained."""
+    page.locator("button.term").first.click()
+    page.locator(".term-text:popover-open").wait_for()
+
+
+WRONG_NUMBER = click("Assign the pairs", "[aria-invalid]", {"How many pairs": "some"})
 LOOK_AT_ITEMS = click("Look at them", "button:has-text('Let people practise on it')")
 NONSENSE = click("Look at them", "[role=alert]", {"A table of known pairs": "one,two\n1,2\n"})
+
+
+def send_file(button: str, name: str, make: Callable[[Page, Path], object]) -> Act:
+    """Send a file that is made, and wait for the page that it leads to."""
+
+    def act(page: Page) -> None:
+        with TemporaryDirectory() as folder:
+            make(page, path := Path(folder) / name)
+            page.locator("input[type=file]").set_input_files(path)
+            before = page.url
+            page.get_by_role("button", name=button).click()
+            page.wait_for_url(lambda url: url != before)
+
+    return act
+
+
+def write_labels(page: Page, path: Path) -> None:
+    path.write_text("pair,annotator,label\n1,ana,perhaps\n2,ana,0\n")
+
+
+def make_release(page: Page, name: str = "v1") -> None:
+    page.goto("/lead/releases/form")
+    page.locator("[name=name]").fill(name)
+    page.locator("[name=draft]").check()
+    page.get_by_role("button", name="Make the release").click()
+    page.get_by_role("button", name=f"Download {name}.zip").wait_for()
+
+
+def check_release(page: Page) -> None:
+    make_release(page)
+    page.get_by_role("button", name="Actions on v1").click()
+    page.get_by_role("link", name="Check it").click()
+    page.get_by_role("status").wait_for()
+
+
+def compare_releases(page: Page) -> None:
+    make_release(page)
+    page.locator(".scroll").wait_for()
+    page.goto("/lead/releases/form")
+    page.locator("[name=title]").fill("Another")
+    page.get_by_role("button", name="Keep the form").click()
+    make_release(page, "v2")
+    page.get_by_role("button", name="Show the differences").click()
+    page.locator(".empty").wait_for()
+
+
+LOOK_THROUGH = send_file("Send and look through", "labels.csv", write_labels)
 
 PAGES: dict[str, tuple[State, ...]] = {
     "/join": (
@@ -247,7 +307,7 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/annotate": (
         State("open pair", "ana", "/annotate", act=acts.await_pair),
         State("hidden HS", "ana", "/annotate", act=blurred),
-        State("guidelines over a pair", "ana", "/annotate", act=key("g", "dialog#guidelines")),
+        State("guidelines over a pair", "ana", "/annotate", act=key("g", "#guidelines")),
         State("pause", "ana", "/annotate", act=key("p", "#pause-screen")),
         State("keys", "ana", "/annotate", act=keys),
         State("earlier answer", "ana", "/annotate", act=answered),
@@ -285,7 +345,7 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/adjudicate": (
         State("conflict", "judy", "/adjudicate", "labelled"),
         State("next conflict", "judy", "/adjudicate", "labelled", act=decided),
-        State("conflict with guidelines", "judy", "/adjudicate", "labelled", act=key("g", "dialog#guidelines")),
+        State("conflict with guidelines", "judy", "/adjudicate", "labelled", act=key("g", "#guidelines")),
         State("conflict with a hidden HS", "judy", "/adjudicate", "labelled", before=hidden_for("judy")),
         State("pause of an adjudicator", "judy", "/adjudicate", "labelled", act=key("p", "#pause-screen")),
         State("decision taken back", "judy", "/adjudicate", "labelled", act=taken_back),
@@ -312,6 +372,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("overview of open work", "lea", "/lead"),
         State("overview with a flag", "lea", "/lead", "labelled", before=flag),
         State("overview of a finished study", "lea", "/lead", "checked"),
+        State("a term explained", "lea", "/lead", "checked", act=explain),
     ),
     "/lead/agreement": (
         State("agreement without labels", "lea", "/lead/agreement"),
@@ -330,6 +391,8 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("a search without a match", "lea", "/lead/grid?words=cats&state=open", "checked"),
         State("a search that is refused", "lea", "/lead/grid?tier=golden", "checked", status=422),
         State("a search by metadata", "lea", "/lead/grid?cn.cn_type=plain", "checked"),
+        State("a part of the map", "lea", "/lead/grid?map.state=5&area=1-2.2-5&sort=-tier", "checked"),
+        State("other columns", "lea", "/lead/grid?show=cn,labels,map.agreement,cn.cn_type", "checked"),
     ),
     "/lead/grid/act/{act}": (
         State("another label", "lea", "/lead/grid/act/labels?words=cats&scope=all", "checked"),
@@ -354,15 +417,23 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("no evaluation", "lea", "/lead/evaluation"),
         State("evaluation", "lea", "/lead/evaluation", "checked", before=evaluate),
     ),
-    "/lead/start/table": (State("a study to be started", "lea", "/lead", "empty"),),
-    "/lead/start/columns": (),  # these: test_start.py
+    "/lead/start/task": (State("a study to be started", "lea", "/lead", "empty"),),
+    "/lead/start/table": (),  # these: test_start.py
+    "/lead/start/recipe": (),
+    "/lead/start/columns": (),
     "/lead/start/plan": (),
     "/lead/start/statements": (),
     "/lead/start/survey": (),
+    "/lead/start/asking": (),
     "/lead/start/people": (),
     "/lead/start/guidelines": (),
     "/lead/start/begin": (),
     "/lead/start/progress": (),
+    "/lead/help": (State("pages of the help", "lea", "/lead/help"),),
+    "/lead/help/{name:path}": (
+        State("help", "lea", "/lead/help/howto/lead"),
+        State("glossary", "lea", "/lead/help/reference/glossary"),
+    ),
     "/lead/start/links": (State("nobody left to invite", "lea", "/lead/start/links"),),
     "/lead/panel/{name}": (),  # parts of the overview
     "/lead/pair/{cell_id}": (
@@ -370,20 +441,39 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("pair with answers", "lea", "/lead/pair/1", "checked"),
         State("no such pair", "lea", "/lead/pair/999", status=404),
     ),
-    "/lead/steps": (),  # leads on
+    "/lead/components": (State("components", "lea", "/lead/components"),),
+    "/lead/pair/{cell_id}/decide": (
+        State("a conflict to decide", "lea", "/lead/pair/5/decide?from=conflicts", "decided"),
+        State("nothing to decide", "lea", "/lead/pair/1/decide", "decided", status=409),
+        State("conflict decided", "lea", "/lead/pair/5/decide?from=conflicts", "decided", act=click("3 appropriate")),
+    ),
+    "/lead/pair/{cell_id}/act/{act}": (
+        State("a pair to be sent to an adjudicator", "lea", "/lead/pair/1/act/decisions", "checked"),
+    ),
     "/lead/conflicts": (
-        State("steps without data", "lea", "/lead/conflicts", "empty"),
-        State("steps", "lea", "/lead/conflicts", "labelled"),
-        State("policy applied", "lea", "/lead/conflicts", "labelled", act=click("Apply the policy")),
+        State("conflicts without data", "lea", "/lead/conflicts", "empty"),
+        State("conflicts before a policy", "lea", "/lead/conflicts", "labelled"),
+        State("conflicts", "lea", "/lead/conflicts", "decided"),
+        State("conflicts filtered", "lea", "/lead/conflicts?person=ana&order=doubt", "decided"),
+        State("no conflict matches", "lea", "/lead/conflicts?days=30", "decided"),
+        State("no such reason", "lea", "/lead/conflicts?reason=agin", "decided", status=422),
+    ),
+    "/lead/conflicts/policy": (
+        State("policy without data", "lea", "/lead/conflicts/policy", "empty"),
+        State("policy", "lea", "/lead/conflicts/policy", "labelled"),
+        State("policy applied", "lea", "/lead/conflicts/policy", "labelled", act=click("Apply the policy")),
         State("policy that discards", "lea", DISCARDING, "decided"),
         State("policy to be confirmed", "lea", DISCARDING, "decided", act=click("Apply the policy")),
-        State("steps while validating", "lea", "/lead/conflicts", "checking"),
-        State("a wrong number", "lea", "/lead/conflicts", "decided", act=WRONG_NUMBER),
     ),
-    "/lead/conflicts/diamond": (
-        State("rules of Diamond", "lea", "/lead/conflicts/diamond", "checked"),
-        State("rules of Diamond without labels", "lea", "/lead/conflicts/diamond"),
-        State("rule of Diamond chosen", "lea", "/lead/conflicts/diamond", "checked", act=click(USE_MAJORITY)),
+    "/lead/conflicts/validation": (
+        State("validation", "lea", "/lead/conflicts/validation", "decided"),
+        State("validation under way", "lea", "/lead/conflicts/validation", "checking"),
+        State("a wrong number", "lea", "/lead/conflicts/validation", "decided", act=WRONG_NUMBER),
+    ),
+    "/lead/tiers": (
+        State("tiers", "lea", "/lead/tiers", "checked"),
+        State("tiers without labels", "lea", "/lead/tiers"),
+        State("rule of Diamond chosen", "lea", "/lead/tiers", "checked", act=click(USE_MAJORITY)),
     ),
     "/lead/people/overlap": (
         State("overlap", "lea", "/lead/people/overlap"),
@@ -406,6 +496,11 @@ PAGES: dict[str, tuple[State, ...]] = {
     ),
     "/lead/people": (
         State("people", "lea", "/lead/people", "checking"),
+        State("people, with a drawer", "lea", "/lead/people", "checking", act=open_drawer),
+        State("what people answered", "lea", "/lead/people?view=labels", "checked"),
+        State("how people agree", "lea", "/lead/people?view=with_others", "checked"),
+        State("how fast people are", "lea", "/lead/people?view=speed", "checked"),
+        State("what people have read", "lea", "/lead/people?view=exposure", "checked"),
         State("adding people", "lea", "/lead/people?role=validator"),
         State("people added", "lea", "/lead/people?role=validator", act=click(ADD, "main", {"Pseudonyms": "zoe\nyan"})),
         State("people below the pass mark", "lea", "/lead/people", before=qualified_with(0.0)),
@@ -415,6 +510,11 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("two people", "lea", "/lead/people/beside?person=ana&other=cleo", "checked"),
         State("two people who share no pair", "lea", "/lead/people/beside?person=ana&other=judy", "checked"),
         State("one person beside themselves", "lea", "/lead/people/beside?person=ana&other=ana", "checked", status=422),
+    ),
+    "/lead/people/{name}": (
+        State("a person", "lea", "/lead/people/ana", "checked"),
+        State("a person below the pass mark", "lea", "/lead/people/ana", before=qualified_with(0.0)),
+        State("no such person", "lea", "/lead/people/nobody", status=404),
     ),
     "/lead/people/{name}/{act}": (
         State("retire", "lea", "/lead/people/ana/retire"),
@@ -441,9 +541,22 @@ PAGES: dict[str, tuple[State, ...]] = {
     ),
     "/lead/answers": (State("no answers", "lea", "/lead/answers"), State("answers", "lea", "/lead/answers", "checked")),
     "/lead/examples": (State("no examples", "lea", "/lead/examples"),),  # others: test_lead.py
+    "/lead/uploads": (State("uploads", "lea", "/lead/uploads"),),
+    "/lead/uploads/{token}": (State("a file that is refused", "lea", "/lead/uploads", act=LOOK_THROUGH),),
+    "/lead/releases": (
+        State("no releases", "lea", "/lead/releases"),
+        State("a release that was made", "lea", "/lead/releases", "checked", act=make_release),
+    ),
+    "/lead/releases/form": (
+        State("the form of a release", "lea", "/lead/releases/form", "checked"),
+        State("a form that is refused", "lea", "/lead/releases/form", act=click("Make the release", "[role=alert]")),
+    ),
+    "/lead/releases/check": (State("a release that is sound", "lea", "/lead/releases", "checked", act=check_release),),
+    "/lead/releases/differences": (
+        State("two releases compared", "lea", "/lead/releases", "checked", act=compare_releases),
+    ),
     "/lead/downloads": (
         State("downloads", "lea", "/lead/downloads", "checked"),
-        State("a layout of downloads", "lea", "/lead/downloads?layout=triplets", "checked"),
         State("downloads of a new study", "lea", "/lead/downloads", "empty"),
     ),
 }
@@ -453,9 +566,11 @@ NO_PAGES = {
     "/",  # leads to another page
     "/lead/start",  # so does this
     "/lead/grid/map",
+    "/lead/grid/pairs",
     "/lead/grid/pairs.csv",
     "/lead/grid/texts",
     "/lead/grid/{side}.csv",
+    "/lead/releases/file/{token}",
     "/worker.js",
     "/manifest.webmanifest",
 }

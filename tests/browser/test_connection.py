@@ -107,6 +107,25 @@ def test_another_device_says_that_the_pair_has_just_been_answered(desk: Host, wi
     assert [code for _, code in desk.codes] == [2, 1]
 
 
+def test_an_answer_changed_on_another_device_is_not_replaced_unseen(desk: Host, windows: Windows) -> None:
+    first, second = windows.sit(desk, "ana"), windows.sit(desk, "ana", forgive=("status of 409",))
+    acts.answer(first, "appropriate")
+    acts.await_sent(first)
+    acts.press(second, "u")
+    expect(second.locator("#answered")).to_have_text("appropriate")
+    acts.press(first, "u")
+    acts.answer(first, "not_appropriate")
+    acts.await_sent(first)
+    acts.answer(second, "not_sure")
+    expect(second.locator("#banner-text")).to_contain_text("You have answered this pair otherwise")
+    assert [code for _, code in desk.codes] == [2, 0]
+    acts.press(second, "u")
+    expect(second.locator("#answered")).to_have_text("not appropriate")
+    acts.answer(second, "not_sure")  # knowingly
+    acts.await_sent(second)
+    assert [code for _, code in desk.codes] == [2, 0, 1]
+
+
 def test_another_window_says_so_at_once_and_replaces_nothing_unseen(desk: Host, page: Page) -> None:
     second = page.context.new_page()
     acts.enter(second)
@@ -116,7 +135,9 @@ def test_another_window_says_so_at_once_and_replaces_nothing_unseen(desk: Host, 
     expect(second.locator("#banner-text")).to_contain_text("You have just answered this pair in another window.")
     expect(second.locator("#answered")).to_have_text("appropriate")
     assert acts.pair(second) == texts
-    second.keyboard.press("f")
+    acts.press(second, "1")
+    expect(second.get_by_role("dialog", name="Answered in another window “appropriate”")).to_be_visible()
+    second.keyboard.press("k")
     expect(second.locator("#earlier")).to_be_hidden()
     assert acts.pair(second) == acts.pair(page)
     acts.await_sent(page)

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from awaited import until
 from conftest import one_short
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 from steps.small import record, standing
 
 from browser import acts
-from browser.axe import IS_WIDER, violations
+from browser.axe import violations
 from browser.hosts import Host
+from browser.layout import IS_WIDER
 from browser.windows import SMALL, Windows
 from fcpair.grid import AdjudicationQueue
 from fcpair.records import Role, Rule
@@ -126,12 +128,41 @@ def test_when_none_is_at_hand_it_is_shown_as_soon_as_it_comes(labelled: Host, pa
     assert sorted(labelled.decided) == sorted(decided)
 
 
+def test_what_was_decided_while_the_server_looked_for_the_next_is_not_asked_again(labelled: Host, page: Page) -> None:
+    for _ in range(len(labelled.study.grid().waiting_pairs()) - 2):
+        acts.decide(page, YES)
+    (last,) = set(labelled.study.grid().waiting_pairs()) - {pair_on(page)}
+    late: list[tuple[Route, APIResponse]] = []
+
+    def hold_last(route: Route) -> None:
+        response = route.fetch()
+        if re.search(rf"Pair {last}\b", response.text()):
+            late.append((route, response))
+        else:
+            route.fulfill(response=response)
+
+    def is_found() -> bool:
+        page.wait_for_timeout(acts.STEP_MS)
+        return bool(late)
+
+    acts.intercept(page, ASKED, hold_last)
+    choose(page)
+    until(is_found)  # before it is decided
+    assert choose(page) == last
+    acts.await_sent(page)
+    page.unroute(ASKED)
+    for route, response in late:
+        route.fulfill(response=response)
+    expect(page.locator("#case-name")).to_have_text("Nothing is waiting for you")
+    assert len(labelled.decisions) == len(labelled.decided)
+
+
 def test_a_double_click_is_one_decision(labelled: Host, page: Page) -> None:
     page.clock.install(time=0)
     page.reload()
     page.wait_for_load_state("networkidle")
     first = page.locator("#case-name").inner_text()
-    page.clock.pause_at(3600)
+    page.clock.pause_at(50)  # of a later one the server would say that it is still to come
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(first)
     second = page.locator("#case-name").inner_text()
@@ -145,6 +176,17 @@ def test_a_double_click_is_one_decision(labelled: Host, page: Page) -> None:
 
 
 # What cannot be sent
+
+
+def test_when_all_at_hand_are_decided_and_none_can_be_sent_the_page_says_what_the_next_waits_for(page: Page) -> None:
+    acts.intercept(page, SENT, lambda route: route.fulfill(status=503, body=""))
+    acts.intercept(page, ASKED, lambda route: route.abort())
+    for _ in range(3):
+        choose(page)
+    expect(page.locator("#case-name")).to_have_text("The next pair comes when your decisions can be sent.")
+    page.unroute(ASKED)
+    mend(page)
+    expect(page.locator("#case-name")).to_have_text(re.compile(r"^Pair \d+$"))
 
 
 @pytest.mark.parametrize("size", one_short((320, 568), (375, 667), (600, 800), (640, 360)))
@@ -448,3 +490,40 @@ def test_a_hidden_row_is_shown_before_anything_is_decided_and_stays_in_sight_on_
     assert page.locator(f"#case-name-{pairs[-1]}").evaluate(TOP) > bottom
     assert not page.evaluate(IS_WIDER)
     assert violations(page) == []
+
+
+def test_adjudicators_and_leads_decide_by_the_keys_that_the_labels_have_of_their_own(
+    labelled: Host, windows: Windows
+) -> None:
+    labelled.study.save_words(options={"appropriate": {"key": "a", "colour": "green"}})
+    page = open_page(labelled, windows)
+    pair = pair_on(page)
+    acts.press(page, "3")
+    assert pair_on(page) == pair
+    assert choose(page, "a") == pair
+    until(lambda: bool(labelled.decided))
+    other = next(number for number in labelled.study.grid().waiting_pairs() if number != pair)
+    lead = windows.show(labelled, "lea", f"/lead/pair/{other}/decide")
+    lead.keyboard.press("3")
+    lead.keyboard.press("n")
+    lead.keyboard.type("a reason")
+    lead.keyboard.press("Escape")
+    with lead.expect_navigation():
+        lead.keyboard.press("a")
+    assert [(*made[:2],) for made in labelled.decisions] == [(pair, "appropriate"), (other, "appropriate")]
+    assert labelled.decisions[-1][2] == "a reason"
+
+
+def test_the_badge_of_a_key_is_as_high_on_a_link_as_on_a_button_and_a_warning_looks_like_one(page: Page) -> None:
+    heights = page.locator(".above kbd, #later kbd, .answers kbd").evaluate_all(f"(all) => all.map({HEIGHT})")
+    assert len(heights) == 6
+    assert max(heights) - min(heights) <= 2
+    page.context.set_offline(True)
+    choose(page)
+    banner = page.locator("#banner")
+    expect(banner).to_have_text(UNSENT)
+    colours = "const { color, borderInlineStartColor: edge } = getComputedStyle(it); return color === edge;"
+    assert banner.evaluate(f"(it) => {{ it.style.color = 'var(--of-warnings)'; {colours} }}")
+    assert banner.evaluate("(it) => getComputedStyle(it, '::before').content") == '"Warning: "'
+    page.context.set_offline(False)
+    expect(banner).to_have_text("")

@@ -6,13 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import one_short
 from playwright.sync_api import Browser, Page, Route, expect
 from steps.people.known import assign_with_known_pairs
 from steps.small import dump
 
 from browser import acts
-from browser.axe import IS_WIDER, violations
+from browser.axe import violations
 from browser.hosts import Host, Serve, query
+from browser.layout import IS_WIDER
 from browser.windows import CUT, SMALL, TOUCH, Windows
 from fcpair.params import Assign
 
@@ -52,7 +54,7 @@ def test_an_annotator_gets_from_the_link_to_the_thanks_by_keys_alone(desk: Host,
     page.keyboard.press("Enter")
     press_until_taken(page, "2")
     page.keyboard.press("g")
-    expect(page.locator("dialog#guidelines")).to_be_visible()
+    expect(page.locator("#guidelines")).to_be_visible()
     page.keyboard.press("g")
     page.keyboard.press("p")
     expect(page.locator("#pause-screen")).to_be_visible()
@@ -108,7 +110,7 @@ def test_keys_can_be_listed_and_turned_off_and_the_first_tab_leads_past_the_navi
     for shown in (False, True):
         page.keyboard.press("Space")
         page.keyboard.press("g")
-        expect(page.locator("dialog#guidelines")).to_be_visible(visible=shown)
+        expect(page.locator("#guidelines")).to_be_visible(visible=shown)
 
 
 def test_the_next_pair_is_there_before_the_server_has_the_answer(desk: Host, windows: Windows) -> None:
@@ -125,11 +127,44 @@ def test_the_next_pair_is_there_before_the_server_has_the_answer(desk: Host, win
     assert len(desk.codes) == 1
 
 
+def test_an_own_key_stores_what_its_button_says_and_the_number_that_it_replaces_nothing(
+    desk: Host, windows: Windows
+) -> None:
+    desk.study.save_words(options={"appropriate": {"key": "a", "colour": "green"}, "not_appropriate": {"key": "d"}})
+    page = windows.sit(desk, "ana")
+    expect(page.locator("#answers button")).to_have_text(["D not appropriate", "2 not sure", "A appropriate"])
+    expect(page.locator("#answers [data-colour=green]")).to_have_text("A appropriate")
+    shown = acts.pair(page)
+    acts.press(page, "1", "3")
+    assert acts.pair(page) == shown
+    press_until_taken(page, "a")
+    press_until_taken(page, "2")
+    press_until_taken(page, "d")
+    acts.await_sent(page)
+    names = [answer["label"] for _, answer in desk.answers]
+    assert names == ["appropriate", "not_sure", "not_appropriate"]
+
+
+def test_the_hint_stands_below_the_goal_and_lists_of_the_guidelines_have_their_marks(
+    desk: Host, windows: Windows
+) -> None:
+    desk.study.edit_guidelines("- one\n- two\n\n1. first\n", by="lea")
+    page = windows.sit(desk, "ana")
+    field, hint = (page.locator(place).bounding_box() for place in ("#goal", "#goal-help"))
+    assert field
+    assert hint
+    assert hint["y"] >= field["y"] + field["height"]
+    page.keyboard.press("g")
+    marks = "(all) => all.map((it) => [getComputedStyle(it).display, getComputedStyle(it).listStyleType])"
+    expected = [["list-item", "square"]] * 2 + [["list-item", "decimal"]]
+    assert page.locator("#guidelines li").evaluate_all(marks) == expected
+
+
 def test_a_double_press_is_one_answer(desk: Host, windows: Windows) -> None:
     page = windows.open(desk.url, desk.token("ana"))
     page.clock.install(time=0)
     acts.enter(page)
-    page.clock.pause_at(3600)
+    page.clock.pause_at(50)  # as in test_decisions.py
     page.keyboard.press("1")
     page.keyboard.press("1")
     expect(page.locator("#count")).to_have_text("1 answered, 14 open")
@@ -183,7 +218,8 @@ def test_undo_leads_back_also_to_another_day_and_a_new_answer_is_a_new_judgement
     acts.await_sent(page)
     acts.reload(page)
     expect(left).to_have_text("about a minute left")
-    press_until_taken(page, "u")
+    acts.press(page, "u")  # once: the server is asked for it, and a second press may come when it has answered
+    expect(page.locator("#earlier")).to_be_visible()
     assert acts.pair(page) == last[:2]
     expect(page.locator("#answered")).to_have_text("skip")
     page.keyboard.press("f")
@@ -210,6 +246,45 @@ def test_who_is_signed_out_is_told_so_and_what_they_answered_is_sent_when_they_c
     acts.await_pair(page)
     acts.await_sent(page)
     assert len(desk.codes) == 2
+
+
+@pytest.mark.parametrize("when", one_short("meanwhile", "before"))
+def test_who_is_signed_out_at_the_last_pair_reads_that_and_no_thanks(desk: Host, windows: Windows, when: str) -> None:
+    page = windows.sit(desk, "ana", forgive=("status of 401",))
+    acts.answer(page, *["appropriate"] * 14)
+    acts.await_sent(page)
+    if when == "before":
+        desk.study.access.revoke("ana")
+    else:
+        page.route("**/api/next*", lambda route: (desk.study.access.revoke("ana"), route.continue_())[1])
+    acts.press(page, "1")
+    expect(page.locator("#waiting")).to_contain_text("sent when you sign in again" if when == "before" else SIGNED_OUT)
+    expect(page.locator("#banner-text")).to_contain_text(SIGNED_OUT)
+    acts.press(page, "u", "f")
+    expect(page.locator("#waiting")).to_be_visible()
+    expect(page).to_have_url(re.compile("/annotate$"))
+
+
+def test_the_guidelines_stay_open_beside_the_texts_where_they_were_read_while_answers_are_given(
+    desk: Host, windows: Windows
+) -> None:
+    page = windows.sit(desk, "ana", viewport={"width": 1366, "height": 768})
+    guidelines = page.locator("#guidelines")
+    page.keyboard.press("g")
+    expect(guidelines).to_be_focused()
+    guidelines.evaluate("(part) => part.scrollTo(0, 200)")
+    acts.answer(page, "appropriate")
+    acts.await_sent(page)
+    expect(guidelines).to_be_visible()
+    acts.reload(page)
+    expect(guidelines).to_be_visible()
+    assert guidelines.evaluate("(part) => part.scrollTop") == 200
+    texts, beside = page.locator(".texts").bounding_box(), guidelines.bounding_box()
+    assert texts
+    assert beside
+    assert texts["x"] + texts["width"] <= beside["x"]
+    page.keyboard.press("Escape")
+    expect(guidelines).to_be_hidden()
 
 
 def test_what_a_page_of_fcpair_0_7_kept_is_sent_and_shown_after_one_reload(desk: Host, windows: Windows) -> None:

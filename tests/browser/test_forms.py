@@ -16,8 +16,9 @@ from steps.test_localising import ROWS, localised
 from steps.writing import REPLIES, checked, dealt
 
 from browser import acts
-from browser.axe import IS_WIDER, violations
+from browser.axe import violations
 from browser.hosts import Host, Serve, query
+from browser.layout import IS_WIDER
 from browser.windows import CUT, Windows
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate

@@ -11,10 +11,12 @@ import pytest
 from conftest import one_short
 from playwright.sync_api import Page, expect
 
-from browser.axe import IS_WIDER, violations
+from browser.axe import violations
 from browser.hosts import Serve
+from browser.layout import IS_WIDER
 from browser.windows import PHONE, SMALL, Shown, Windows
 from fcpair.params import Adjudicate, Pair
+from fcpair.sentences import isolate
 from fcpair.web.languages import LANGUAGES
 
 Point = tuple[float, float]
@@ -38,6 +40,11 @@ def middle_of(row: int, column: int) -> Any:
     return {"x": (column + 0.5) * CELL_PX + 1, "y": (row + 0.5) * CELL_PX + 1}
 
 
+def of_pair(number: int, view: str = "") -> re.Pattern[str]:
+    """The address of a pair, which has the view that one came from."""
+    return re.compile(rf"/lead/pair/{number}\?{view}from=search$")
+
+
 def open_map(page: Page, path: str = "/lead/grid") -> Page:
     page.goto(path)
     expect(page.locator("#map-cell")).to_contain_text("Row ")
@@ -59,7 +66,7 @@ def test_a_click_opens_the_story_of_a_cell_and_to_drag_opens_nothing(page: Page)
     page.wait_for_timeout(300)
     expect(page).to_have_url(re.compile("/lead/grid$"))
     page.locator("#map-canvas").click(position=middle_of(2, 3))
-    expect(page).to_have_url(re.compile(f"/lead/pair/{2 * N_COLUMNS + 4}$"))
+    expect(page).to_have_url(of_pair(2 * N_COLUMNS + 4))
 
 
 def test_keys_alone_lead_to_a_cell_in_the_grid_and_open_its_story(page: Page) -> None:
@@ -75,7 +82,7 @@ def test_keys_alone_lead_to_a_cell_in_the_grid_and_open_its_story(page: Page) ->
     expect(cell).to_contain_text("Row 2 (hate speech), column 5 (counter-narrative): ")
     expect(cell).to_contain_text("People who like night owls cannot be trusted.")
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(f"/lead/pair/{N_COLUMNS + 5}$"))
+    expect(page).to_have_url(of_pair(N_COLUMNS + 5))
     open_map(page)
     page.locator("#map-columns").select_option("share-2")
     page.locator("#map-canvas").focus()
@@ -84,7 +91,7 @@ def test_keys_alone_lead_to_a_cell_in_the_grid_and_open_its_story(page: Page) ->
     assert column
     assert column[1] in "135"  # odd pairs are appropriate: in another order a cell is still that of its texts
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(f"/lead/pair/{column[1]}$"))
+    expect(page).to_have_url(of_pair(int(column[1]), "columns=share-2&"))
 
 
 def test_what_is_chosen_is_in_the_address_and_shown_again_from_it(page: Page) -> None:
@@ -145,6 +152,7 @@ def test_the_page_is_open_to_all_at_any_width_and_keeps_its_lines_while_it_is_re
         assert page.locator(part).bounding_box() == box
         assert not page.evaluate(IS_WIDER)
         page.evaluate("(part) => document.querySelector(part).removeAttribute('aria-busy')", part)
+    page.locator("#coverage summary").first.click()
     page.locator("summary", has_text="rows").click()
     assert violations(page) == []
     page.emulate_media(forced_colors="active")
@@ -153,15 +161,16 @@ def test_the_page_is_open_to_all_at_any_width_and_keeps_its_lines_while_it_is_re
     page.emulate_media(forced_colors="none")
 
 
-@pytest.mark.parametrize("code", ["en", "de", "fr", "fa", "ar"])
+@pytest.mark.parametrize("code", one_short("fa", "en", "de", "fr", "ar"))
 def test_the_map_writes_and_counts_numbers_as_its_page_does(shown: Shown, code: str) -> None:
     served = shown.host("checked")
     served.study.save_words(language=code)
     page = shown.page(served, "lea", size=SMALL, forgive=OWN_READING)
     page.goto("/lead/grid")
-    expect(page.locator("#map-cell")).to_contain_text(f"{LANGUAGES[code].digits(1)} (hate speech)")
+    row = isolate("hate speech", LANGUAGES[code].direction)
+    expect(page.locator("#map-cell")).to_contain_text(f"{LANGUAGES[code].digits(1)} ({row})")
     legend = page.locator("#map-legend tbody tr").evaluate_all(NUMBERS)
-    assert legend == page.locator("#coverage details").first.locator("tbody tr").evaluate_all(NUMBERS)
+    assert legend == page.locator("#coverage .lead-body details").first.locator("tbody tr").evaluate_all(NUMBERS)
     assert LANGUAGES[code].number(24) == page.evaluate("fcpairLanguage.number(24)")
     assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
     assert violations(page) == []
@@ -172,7 +181,7 @@ def test_what_there_is_not_is_said_to_be_none_and_the_map_follows_what_happens(
     shown: Shown, serve: Serve, windows: Windows
 ) -> None:
     page = windows.show(shown.host("checked"), "lea", "/lead/grid?question=moods", forgive=("404",))
-    expect(page.get_by_role("alert")).to_contain_text("There is no question `moods`")
+    expect(page.get_by_role("alert")).to_contain_text("There is no question moods")
     served = serve("paired")
     page = open_map(windows.open(served.url, served.token("lea"), forgive=("404",)))
     served.study.grid().pair(Pair(candidates=2, seed=1), redo=True)
@@ -186,6 +195,39 @@ def test_what_there_is_not_is_said_to_be_none_and_the_map_follows_what_happens(
     page.get_by_role("button", name="Refresh now").click()
     expect(legend).to_contain_text("decided, not validated")
     expect(legend).not_to_contain_text("labelled, waits for a policy")
+
+
+def test_a_class_and_selected_cells_are_filters_of_the_pairs_below(page: Page) -> None:
+    """By a pointer with Shift, and by keys; the map is where it was when somebody comes back from a pair."""
+    pairs = page.locator("#pairs-range")
+    page.get_by_role("button", name="valid", exact=True).click()
+    expect(page).to_have_url(re.compile(r"map\.state=5"))
+    expect(page.get_by_role("link", name="State: valid")).to_be_visible()
+    page.get_by_role("button", name="valid", exact=True).click()
+    expect(pairs).to_have_text("1–24 of 24")
+    canvas = page.locator("#map-canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    assert box
+    page.keyboard.down("Shift")
+    page.mouse.move(box["x"] + 60, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 130, box["y"] + 60, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    expect(page).to_have_url(re.compile(r"area=1-2\.2-3"))
+    expect(pairs).to_have_text("1–4 of 4")
+    canvas.focus()
+    page.keyboard.press("Shift+ArrowDown")
+    expect(pairs).to_have_text("1–6 of 6")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(of_pair(15, r"area=1-3\.2-3&"))
+    page.get_by_role("link", name="Grid").first.click()
+    expect(pairs).to_have_text("1–6 of 6")
+    expect(page.locator("#map-cell")).to_contain_text("Row 3 (hate speech), column 3 ")
+    page.keyboard.press("Escape")
+    expect(page).to_have_url(re.compile(r"/lead/grid$"))
+    expect(pairs).to_have_text("1–24 of 24")
 
 
 # On a phone two fingers zoom, and one moves the map, or the page where all of it is shown
@@ -235,8 +277,8 @@ class Fingers:
         zoom = self.zoom
         query = parse_qs(urlsplit(self.page.url).query)
         width, height = self.page.evaluate(SIZE)
-        cell = zoom * min(width / N_COLUMNS, CELL_PX)
-        return float(query["x"][0]) + (left - width / 2) / cell, float(query["y"][0]) + (top - height / 2) / cell
+        across, down = zoom * min(width / N_COLUMNS, CELL_PX), zoom * CELL_PX
+        return float(query["x"][0]) + (left - width / 2) / across, float(query["y"][0]) + (top - height / 2) / down
 
 
 @pytest.fixture
@@ -259,21 +301,21 @@ def test_fingers_zoom_a_part_and_take_it_along(fingers: Fingers) -> None:
     assert fingers.zoom == pytest.approx(ZOOM, rel=0.02)
     assert fingers.place_at(110, 160) == before
     fingers.open(f"?zoom={ZOOM}&x=3&y=2")
-    before, scrolled = pytest.approx(fingers.place_at(150, 170), abs=0.1), fingers.page.evaluate("scrollY")
+    before, scrolled = pytest.approx(fingers.place_at(150, 170), abs=0.12), fingers.page.evaluate("scrollY")
     fingers.drag([(150, 170)], [(110, 160)])  # one finger, and not the page
     assert fingers.place_at(110, 160) == before
     assert fingers.page.evaluate("scrollY") == scrolled
 
 
 def test_fingers_zoom_as_far_as_cells_may_be_large_and_come_together_to_the_whole_map(fingers: Fingers) -> None:
-    fingers.drag([(100, 90), (160, 90)], [(40, 90), (220, 90)])
+    fingers.drag([(90, 90), (150, 90)], [(30, 90), (210, 90)])
     assert fingers.zoom > 2
-    fingers.drag([(30, 90), (270, 90)], [(130, 90), (170, 90)])
+    fingers.drag([(10, 90), (220, 90)], [(95, 90), (125, 90)])
     assert fingers.zoom == 1
     expect(fingers.page).to_have_url(re.compile("/lead/grid$"))
     width, _ = fingers.page.evaluate(SIZE)
     for _ in range(3):
-        fingers.drag([(130, 90), (150, 90)], [(20, 90), (280, 90)])
+        fingers.drag([(100, 90), (120, 90)], [(10, 90), (220, 90)])
     assert fingers.zoom == pytest.approx(LARGEST_CELL_PX / min(width / N_COLUMNS, CELL_PX), abs=0.01)
 
 
@@ -287,4 +329,4 @@ def test_on_the_whole_map_one_finger_scrolls_the_page_and_a_tap_opens_the_story(
     fingers.page.wait_for_timeout(300)
     expect(fingers.page).to_have_url(re.compile("/lead/grid$"))
     fingers.tap((70, 20))
-    expect(fingers.page).to_have_url(re.compile("/lead/pair/2$"))
+    expect(fingers.page).to_have_url(of_pair(2))

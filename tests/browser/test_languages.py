@@ -8,8 +8,9 @@ from conftest import one_short
 from playwright.sync_api import Page, expect
 
 from browser import acts
-from browser.axe import IS_WIDER, violations
+from browser.axe import violations
 from browser.hosts import Serve
+from browser.layout import IS_WIDER
 from browser.windows import LAPTOP, PHONE, SMALL, Windows
 from fcpair.web.languages import LANGUAGES
 from fcpair.words import Noun
@@ -22,7 +23,7 @@ CODES = ("fa", "de", "fr", "it", "es", "ar")
 SIZES = (SMALL, PHONE, LAPTOP)
 OF_LEADS = (
     *("/lead", "/lead/people", "/lead/people/overlap", "/lead/people/ana/retire", "/lead/agreement", "/lead/grid"),
-    *("/lead/pair/5", "/lead/conflicts", "/lead/conflicts/diamond", "/lead/guidelines", "/lead/evaluation"),
+    *("/lead/pair/5", "/lead/conflicts", "/lead/tiers", "/lead/guidelines", "/lead/evaluation"),
     *("/lead/downloads", "/lead/terms", "/lead/words", "/lead/imports", "/settings"),
 )
 CLIPPED = """() => [...document.querySelectorAll("button, h1, h2, label, summary, [role=button], .progress")]

@@ -10,8 +10,8 @@ from awaited import until
 from playwright.sync_api import Page
 
 from browser import acts
-from browser.axe import IS_WIDER
 from browser.hosts import Host
+from browser.layout import IS_WIDER
 from browser.windows import Shown, Windows
 
 LEAST = 3.0  # WCAG 2.2, 1.4.11 and 2.4.13

@@ -18,7 +18,7 @@ CN = "</p><svg onload=\"window.ran = 'CN'\"> {{ 7 * 7 }} <b>bold</b>"
 NOTE = "</textarea><img src=x onerror=\"window.ran = 'note'\">"
 GUIDELINES = f"# <img src=x onerror=\"window.ran = 'g'\">\n\n{HS}\n\n[press](javascript:window.ran='link')\n\n![x](http://example.org/x.png)"
 NAME = "<img src=x onerror='ran=1'>"
-OURS = "img[src^='data:'], svg.lead-burn-up"
+OURS = "img[src^='data:'], .days svg"
 THEIRS = "main img, main svg, main b, main script"
 INVADED = """([theirs, ours]) => [window.ran ?? "", ...document.querySelectorAll(theirs)].filter(
   (one) => one && !one.matches?.(ours)).map((one) => one.outerHTML ?? one)"""
@@ -83,7 +83,7 @@ def test_markup_is_text_from_the_first_visit_to_the_pages_of_the_lead(
     check(lead, HS, NOTE, NAME)
     lead.goto("/lead/people")
     check(lead, NAME, "<b>vera", "&lt;walt")
-    lead.get_by_label(f"Change: {NAME}", exact=True).click()
+    lead.get_by_role("button", name=f"Actions on {NAME}", exact=True).click()
     lead.get_by_role("link", name=f"Retire {NAME}").click()
     check(lead, NAME)
     lead.goto("/lead/guidelines")

@@ -35,6 +35,14 @@ WORKERS = "async () => (await navigator.serviceWorker.getRegistrations()).length
 NO_WORKER = f"async () => !(await caches.keys()).length && !(await ({WORKERS})())"
 NO_TEXTS = "async () => !(await caches.has('fcpair-kept'))"
 NOTHING_ANSWERED = "async () => !(await (await caches.match('/kept-texts')).json()).answered.length"
+LATE_MS = 6_000  # what comes within five seconds was sent at once
+TWO_HOURS_FAST = """(() => {
+  const real = Date, ahead = 7_200_000;
+  globalThis.Date = class extends real {
+    constructor(...given) { super(...(given.length ? given : [real.now() + ahead])); }
+    static now() { return real.now() + ahead; }
+  };
+})()"""
 A_DAY_LATER = """async () => {
   const cache = await caches.open("fcpair-kept");
   for (const key of await cache.keys()) {
@@ -174,6 +182,36 @@ def test_undo_reaches_what_was_answered_before_a_reload_without_a_connection(des
     page.keyboard.press("u")
     expect(page.locator("#banner-text")).to_have_text("Earlier answers need a connection.")
     page.context.set_offline(False)
+
+
+def test_what_was_sent_after_an_outage_has_both_times_on_the_page_of_its_pair(desk: Host, windows: Windows) -> None:
+    """The answers that were sent at once have one; a clock that is two hours fast is put right by the server's."""
+    page = sit(desk, windows)
+    acts.answer(page, "appropriate")
+    acts.await_sent(page)
+    acts.offline(page)
+    acts.answer(page, "not_sure")
+    acts.reload(page)  # it is kept with the answer
+    page.wait_for_timeout(LATE_MS)
+    acts.offline(page, cut=False)
+    acts.await_sent(page)
+    page.add_init_script(TWO_HOURS_FAST)
+    acts.reload(page)
+    acts.rest(page)
+    acts.answer(page, "appropriate")
+    acts.await_sent(page)
+    rows = query(
+        desk.study.place,
+        "SELECT cell_id, at, judgement.answered_at FROM judgement JOIN assignment ON assignment.id = assignment_id "
+        "ORDER BY judgement.id",
+    )
+    assert [row[2] is not None for row in rows] == [False, True, False]
+    pair, came, own = rows[1]
+    assert own < came
+    lead = windows.show(desk, "lea", f"/lead/pair/{pair}")
+    time = lead.get_by_role("rowheader").filter(has_text="received")
+    expect(time).to_have_text(re.compile(r"answered \d+ \w+ \d{4}, [\d:]+.*received \d+ \w+ \d{4}, [\d:]+"))
+    assert time.locator("time").evaluate_all("(all) => all.map((one) => one.dateTime)") == [own, came]
 
 
 def test_fifty_pairs_are_at_hand_and_no_more_than_a_limit_leaves(serve: Serve, large: Path, windows: Windows) -> None:
@@ -383,7 +421,7 @@ def test_the_last_answer_at_hand_can_be_undone_without_a_connection(
     page = sit(limited, windows)
     acts.offline(page)
     answered = acts.answer(page, "appropriate", "not_sure")
-    expect(page.locator("#waiting")).to_have_text("That was the last pair. Your answers are being sent.")
+    expect(page.locator("#waiting")).to_have_text("Your answers are being sent.")
     page.get_by_role("button", name="Undo").click()
     assert acts.pair(page) == answered[1][:2]
     expect(page.locator("#answered")).to_have_text("not sure")

@@ -15,8 +15,9 @@ from steps.small import write_csv
 from steps.test_survey import review
 
 from browser import acts
-from browser.axe import IS_WIDER, violations
+from browser.axe import violations
 from browser.hosts import Host, Serve
+from browser.layout import IS_WIDER
 from browser.windows import PHONE, SMALL, TOUCH, WIDE, Windows
 from fcpair.params import Annotate, Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan

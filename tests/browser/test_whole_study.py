@@ -61,7 +61,7 @@ def n_rows(path: Path) -> int:
 @pytest.mark.torch
 @pytest.mark.long
 def test_a_study_of_pairs_from_an_empty_folder_to_gold(browser: Browser, tmp_path: Path) -> None:
-    walk.lead_pairs(browser, tmp_path, walk.Shape(2, 8, annotators=3, validators=2), look)
+    walk.lead_pairs(browser, tmp_path, walk.Shape(2, 5, annotators=3, validators=2), look)
     study, again = remake(tmp_path, [])
     with closing(study), closing(again):
         assert n_rows(tmp_path / "gold.csv") == len(study.grid().tier("gold")) > 0
@@ -117,10 +117,10 @@ def test_annotators_an_adjudicator_two_validators_and_a_lead(serve: Serve, tmp_p
         acts.await_pair(desks[name])
     turns(served, desks, lambda number, name: NO if name == "ben" and number in differ else YES)
 
-    lead = windows.show(served, "lea", "/lead/conflicts")
+    lead = windows.show(served, "lea", "/lead/conflicts/policy")
     notice = lead.locator("main").get_by_role("status")
     lead.get_by_role("button", name="Apply the policy").click()
-    expect(notice).to_contain_text("decided anew by the policy")
+    expect(notice).to_contain_text("new decisions by the policy")
     judy = windows.show(served, "judy", "/adjudicate")
     for left in range(len(differ), 0, -1):
         expect(judy.locator(".progress")).to_contain_text(f"{left} wait")
@@ -129,7 +129,7 @@ def test_annotators_an_adjudicator_two_validators_and_a_lead(serve: Serve, tmp_p
         acts.decide(judy, "[data-key=x]" if number == differ[-1] else f"[name=outcome][value={YES}]")
     expect(judy.locator("#case-name")).to_have_text("Nothing is waiting for you")
 
-    lead.goto("/lead/conflicts")
+    lead.goto("/lead/conflicts/validation")
     lead.get_by_role("button", name="Assign the pairs").click()
     expect(notice).to_contain_text("pairs were assigned to")
     desks = {name: windows.show(served, name, "/validate") for name in ("vera", "walt")}

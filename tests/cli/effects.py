@@ -28,10 +28,14 @@ run
 import
 + --reader jsonl || ={languages} > --only-language en | --language-column lang | --hs-column hs_c | --cn-column cn_c
 + ={languages} > --hs-id-column hs_i | --cn-id-column cn_i || ={unpaired} > --unpaired || imported/ > --redo
++ ={plain} > --encoding utf-16 | --separator semicolon | --no-header || ={hs} > --cn-path {cns}
++ ={hs} --cn-path {documents} > --cn-encoding utf-16 | --cn-separator semicolon | --cn-no-header | --cn-sheet-name x
 - ={plain} > --only-language de || ={languages} --reader conan > --language-column x | --hs-column x | --cn-column x
 - ={languages} --reader conan > --hs-id-column x | --cn-id-column x
 - ={languages} --reader mt-conan > --language-column x | --hs-column x | --cn-column x | --hs-id-column x
-- ={languages} --reader mt-conan > --cn-id-column x
+- ={languages} --reader mt-conan > --cn-id-column x | --no-header | --cn-path {cns}
+- ={languages} --reader conan > --no-header | --cn-path {cns} || ={hs} --cn-path {cns} > --unpaired
+- ={plain} > --cn-encoding utf-8 | --cn-separator comma | --cn-no-header | --cn-sheet-name x
 select
 + = > --hs 3 | --hs-list {hs} || --seed 5 || --seed 1 > --stratify hs_topic || selected/ > --redo
 - =--hs-list {hs} > --seed 5 | --stratify hs_topic | --hs 3
@@ -202,7 +206,8 @@ release
 + =v1 --form {form} > --out {folder}/r || =v1 --out {folder}/r > --form {form} || --no-texts | --seed 5 | --template
 + =v1 --out {folder}/r --form {draft} > --draft
 note
-+ --pair 3
++ --pair 3 || =x --pair 3 > --flag set
+- --flag set
 report
 + = > --out {folder}/other.html
 methods
@@ -299,7 +304,13 @@ copy
 serve
 - = > --opt-out-split ;
 calibrate show, people forget, people let-on, people list, people qualified, people revoke, people role, people terms
-labels withdraw, answers withdraw, validate withdraw, verify, diff, recipe, status, grids, log, backup, upgrade
+labels withdraw
+~ --pair | --who | --note
+answers withdraw
+~ --pair | --who | --note | --round
+validate withdraw
+~ --pair | --who | --note
+verify, diff, recipe, status, grids, log, backup, upgrade
 """
 # Which plan a grid: beside --power, that is about an evaluation, none has an effect.
 PLANNED = {**{"--coefficient": "alpha", "--pilot": "{pilot}"}, **dict.fromkeys(("--hs", "--cn", "--annotators"), "3")}
@@ -399,6 +410,7 @@ def _tables() -> dict[str, list[dict[str, object]]]:
         "t": texts,
         "languages": languages,
         "plain": [{"hs": "h", "cn": "c"}],
+        "documents": [{"id": "d1", "cn": "c"}],
         "unpaired": [{"hs": "h", "cn": "c"}, {"hs": "", "cn": "d"}],
         "hs": [{"hs": one} for one in HS[:3]],
         "cns": [{"cn": one} for one in CNS[:4]],

@@ -118,7 +118,7 @@ def test_it_says_why_a_sheet_has_no_work_any_more(fcpair: Fcpair, at: At, tmp_pa
 def test_labels_and_answers_have_the_same_options_and_write_the_same(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     for name in ("sheets", "import", "withdraw", "export"):
         first, second = ([param.opts for param in found((group, name)).params] for group in ("labels", "answers"))
-        assert first == second
+        assert first == [opts for opts in second if name != "withdraw" or opts != ["--round"]]
     at("dealt")
     fcpair("labels", "sheets", tmp_path / "l")
     fcpair("answers", "sheets", tmp_path / "a", "--layout", "pairs")

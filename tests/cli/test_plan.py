@@ -12,6 +12,7 @@ from fcpair.study import Study
 GRID = ("--hs", "20", "--cn", "40", "--annotators", "4")
 
 
+@pytest.mark.slow
 def test_without_a_study_the_grid_is_told(fcpair: Fcpair, tmp_path: Path) -> None:
     assert "give --hs, --cn and --annotators" in fcpair.refusal("plan")
     result = fcpair("plan", *GRID, "--width", "0.3")

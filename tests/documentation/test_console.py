@@ -18,8 +18,11 @@ LONG = {  # 4.5 to 45 s each; in all runs are the pages that begin a study, FC-C
     for page in (
         *("explanation/store", "howto/describing", "howto/deploy", "howto/doctor", "howto/measuring"),
         *("howto/tasks/raise-overlap", "howto/tasks/sheets", "reference/bias-tests", "reference/errors"),
+        *("howto/calibrating", "howto/planning", "howto/qualifying", "howto/rating", "howto/releases"),
+        *("howto/tasks/backup", "howto/tasks/joined-late", "howto/tasks/two-lists", "howto/tasks/wrong-label"),
         *("reference/grids", "reference/printed/fc-conan", "reference/stages/03-retrieve"),
         *("reference/stages/05-assign", "reference/stages/06-label", "reference/stages/09-validate"),
+        *("reference/stages/10-partition",),
         *("reference/stages/11-report", "reference/stages/12-evaluate", "reference/stages/13-export"),
         *("tutorials/crowdcounter", "tutorials/nine-people", "tutorials/own-system", "tutorials/parscn"),
         "tutorials/pbbq",

@@ -89,3 +89,10 @@ def test_a_phrase_does_not_come_back(texts: dict[str, str], phrase: str) -> None
         for at in re.finditer(phrase, text, re.IGNORECASE)
     ]
     assert found == [], f"say: {PHRASES[phrase]}"
+
+
+def test_the_design_names_each_colour_as_the_pages_have_it() -> None:
+    style = (ROOT / "fcpair" / "web" / "static" / "fcpair.css").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "design.md").read_text("utf-8")
+    own = re.findall(r"^  (--[\w-]+): light-dark\((#\w+), (#\w+)\);$", style[: style.index("\n}\n")], re.MULTILINE)
+    assert re.findall(r"^\| `(--[\w-]+)` \| `(#\w+)` \| `(#\w+)` \|", page, re.MULTILINE) == own

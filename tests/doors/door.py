@@ -77,8 +77,8 @@ ACTS = {
 PREFIX = re.compile(r"^(Error: )?(\S+: \d+ things? (is|are) wrong; nothing was changed )?(\S+\.csv:(\d+:)? )?")
 REFUSALS = (  # in an alert, beside a field, and on a page of its own
     r'role="alert"[^>]*>([^<]+(?:<(?!/p|/div)[^<]*)*)',
-    r'id="help-\w+"><strong>([^<]*)</strong>',
-    r"<h1>[^<]*</h1>\s*<p>(.*?)</p>",
+    r'id="help-\w+"><strong>(.*?)</strong>',
+    r'<h1>[^<]*</h1>\s*</div>\s*</header>\s*<div class="card">\s*<p>(.*?)</p>',
 )
 
 
@@ -96,7 +96,7 @@ class Said(NamedTuple):
 
 def sentence(text: str) -> str:
     """A refusal as all doors say it: without marks, the line of a file, a capital and a full stop."""
-    words = " ".join(unescape(re.sub(r"<[^>]+>", "", text)).split())
+    words = " ".join(unescape(re.sub(r"<[^>]+>", "", re.sub("</?code>", "`", text))).split())
     words = PREFIX.sub("", words).removesuffix(".")
     words = re.sub(r"[;.] [Nn]othing was changed$", "", words)
     return words[:1].lower() + words[1:]
@@ -601,9 +601,9 @@ class PageDoor(_Served):
         return self._post("/lead/guidelines", body=body, act="save", version=str(self.study.guidelines[0]))
 
     def set_diamond(self, rule: str, *, seen: str = "") -> Said:
-        form = re.search(r'name="seen" value="(\w*)"', self.client(LEAD).get("/lead/conflicts/diamond").text)
+        form = re.search(r'name="seen" value="(\w*)"', self.client(LEAD).get("/lead/tiers").text)
         assert form
-        return self._post("/lead/conflicts/diamond", diamond=rule, seen=seen or form[1])
+        return self._post("/lead/tiers", diamond=rule, seen=seen or form[1])
 
 
 DOORS: dict[str, type[Door]] = {door.name: door for door in (PythonDoor, CommandDoor, ApiDoor, PageDoor)}

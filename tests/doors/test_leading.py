@@ -208,7 +208,7 @@ def test_a_calibration_is_answered_discussed_answered_again_and_closed(door: Any
 @at_each_door("note", stage="dealt")
 def test_a_note_is_kept_in_the_log(door: Any) -> None:
     done(door.note("Two annotators talked <on Tuesday>.", 5))
-    assert door.study.log()[-1].options == {"text": "Two annotators talked <on Tuesday>.", "pair": 5}
+    assert door.study.log()[-1].options == {"text": "Two annotators talked <on Tuesday>.", "pair": 5, "flag": None}
     door.house.refuse("note", "", message="the note is empty; write what happened")
     door.house.refuse("note", "x" * 2001, message="the note has 2,001 characters; expected at most 2,000")
     no_pair = "there is no pair 999; the pairs of the grid are numbered from 1 to 24"

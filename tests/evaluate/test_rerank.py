@@ -227,6 +227,7 @@ def test_it_scores_what_an_llm_reranked_and_costs_what_that_costs(served: Served
     assert ids(system.rank(ONE)) == [[104, 105, 106, 103, 102, 101]]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("answers")
 def test_a_real_cross_encoder_orders_the_top_as_its_predictions_do(tmp_path: Path) -> None:
     from sentence_transformers import CrossEncoder

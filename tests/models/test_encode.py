@@ -25,7 +25,7 @@ from fcpair.models import model_files
 from fcpair.models.cache import folder_of, read_parts
 from fcpair.models.encode import encode
 from fcpair.models.model_files import Model, resolve
-from fcpair.params import DEFAULT_MODEL, Backend
+from fcpair.params import DEFAULT_MODEL, Backend, Import
 from fcpair.stages.corpus.retrieve import candidate_positions
 from fcpair.stages.corpus.text_identity import digest
 from models.tiny_cross import save_tiny
@@ -243,7 +243,7 @@ def test_a_cache_that_cannot_be_written_is_survived_with_a_warning(
 
 @pytest.fixture(scope="module")
 def conan(data: Path) -> Corpus:
-    return read_corpus(data / "conan" / "CONAN.csv", "conan", only_language="en")
+    return read_corpus(Import(data / "conan" / "CONAN.csv", "conan", only_language="en"))
 
 
 @pytest.fixture(scope="module")

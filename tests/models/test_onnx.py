@@ -19,7 +19,7 @@ from fcpair.models import encode as encoding
 from fcpair.models import model_files
 from fcpair.models.encode import encode, open_encoder
 from fcpair.models.model_files import Model, resolve
-from fcpair.params import DEFAULT_MODEL
+from fcpair.params import DEFAULT_MODEL, Import
 from models.tiny_cross import save_tiny
 
 pytestmark = pytest.mark.torch
@@ -99,7 +99,7 @@ def test_the_neighbours_of_conan_are_those_of_torch(
     data: Path, model: Model, by_torch: Model, vector_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of each of the 1,270 distinct CNs, for several k."""
-    pairs = read_corpus(data / "conan" / "CONAN.csv", "conan", only_language="en").pairs
+    pairs = read_corpus(Import(data / "conan" / "CONAN.csv", "conan", only_language="en")).pairs
     texts = pairs.groupby("cn_digest", sort=False)["cn"].first().tolist()
     own = encode(texts, model)
     monkeypatch.setenv("FCPAIR_CACHE", str(vector_cache))  # where other tests have encoded them

@@ -171,7 +171,7 @@ def test_the_log_has_one_line_for_all_answers_of_a_round(at: At, tmp_path: Path)
         record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in open_work(study) if who == name])
         study.grid().adjudicate(policy="majority")
     assert [run.counts["answers"] for run in study.log() if run.stage == "label import"] == [14, 14, 14]
-    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    study.release("v1", tmp_path / "v1", full_form(tmp_path), draft=True)
     lines = log_of(tmp_path / "v1")
     assert [line["counts"] for line in lines if line["stage"] == "label import"] == [
         {"answers": 42, "skips": 0, "already_there": 0}
@@ -189,6 +189,16 @@ def test_without_texts_there_are_digests_and_a_script(at: At, tmp_path: Path) ->
     assert (tmp_path / "v1/join_texts.py").is_file()
 
 
+def test_a_study_without_a_pair_in_a_tier_is_released_as_a_draft_alone(at: At, tmp_path: Path) -> None:
+    study, form, folder = at("decided"), full_form(tmp_path), tmp_path / "v1"
+    for texts in (True, False):
+        release = partial(study.release, "v1", folder, form, texts=texts)
+        assert_refused(study, release, StageError, "no pair is in any tier yet, so the release would hold no texts")
+    run = study.release("v1", folder, form, draft=True)
+    assert "a release of 3 tables was written; no pair is in any tier, so it holds no texts" in run.told
+    assert study.verify(folder, study).is_sound
+
+
 def test_what_cannot_be_released_leaves_no_folder_and_no_note(
     at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,7 +208,9 @@ def test_what_cannot_be_released_leaves_no_folder_and_no_note(
     study = at("checked")
     release = partial(study.release, "v1", folder, form)
     for name in ("", "a b", "../v1", "v/1", "-v", "x" * 200):
-        assert_refused(study, partial(study.release, name, folder, form), InputError, "cannot name a release")
+        assert_refused(
+            study, partial(study.release, name, folder, form), InputError, "a release needs a name, such as v1"
+        )
     lacking = tmp_path / "release.toml"
     lacking.write_text('title = "T"\n[licence]\nlabels = "MIT"\n')
     message = r"lacks `description`, .*`licence.texts`.*`statement.text_characteristics`"
@@ -281,7 +293,7 @@ def test_a_calibration_is_not_counted_and_an_answer_that_was_carried_over_once(a
     study = at("paired")
     calibrated(study, "first")
     study.grid().assign()
-    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    study.release("v1", tmp_path / "v1", full_form(tmp_path), draft=True)
     labels = pd.read_parquet(tmp_path / "v1/data/labels.parquet")
     assert len(labels) == 12
     datasheet = (tmp_path / "v1/datasheet.md").read_text("utf-8")

@@ -407,6 +407,26 @@ def test_a_study_of_each_schema_is_restored_there_and_used(backup: Path, databas
     study.close()
 
 
+@pytest.mark.parametrize("older", ["0012.sqlite", "0012-postgresql.backup"])
+def test_answers_of_0012_have_no_time_of_their_own_and_later_ones_may(
+    older: str, database_url: str, tmp_path: Path
+) -> None:
+    place = str(tmp_path / "study.db") if older.endswith("sqlite") else database_url
+    if place == database_url:
+        Study.restore(SCHEMAS / older, place)
+    else:
+        shutil.copy(SCHEMAS / older, place)
+    Study.upgrade(place)
+    with closing(Study(place)) as study:
+        desk, vera = at_desk(study, "vera")
+        pair, own = desk.tasks(vera)[0].cell_id, study.facts["created_at"]
+        give(desk, vera, "agree", answered_at=own)
+        times = [row["answered_at"] for row in study.grid().explain(pair).answers]
+        assert times == [*([None] * (len(times) - 1)), own]
+        assert "answered_at" not in study.grid().labels().columns
+    assert Study.doctor(place).is_sound
+
+
 @pytest.fixture
 def next_revision(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """A schema that is one further than the newest."""

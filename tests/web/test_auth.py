@@ -24,6 +24,7 @@ from fcpair.records import Role, Visitor
 from fcpair.study import Study
 from fcpair.web import app, auth
 from fcpair.web.auth import Sessions, is_known
+from fcpair.web.pages.documentation import help_address
 from web.conftest import Serve, Site, csrf_of, is_in, page_of, send
 
 WRONG = "not-a-token"
@@ -249,8 +250,9 @@ def test_no_token_gets_into_a_log_or_an_address(site: Site, lea: TestClient, cap
         assert not [secret for secret in secrets if secret in logged]
     for path in ("/lead", "/lead/people", "/guidelines"):
         html = page_of(lea, path)
-        fragments = [address.partition("#")[2] for address in re.findall(r'(?:href|src|action)="([^"]*)"', html)]
-        assert {*fragments} <= {"", "main", "links", "tiers"}  # parts of pages
+        leading = {*re.findall(r'(?:href|src|action)="([^"]*)"', html)} - {help_address(path)}
+        fragments = [address.partition("#")[2] for address in leading]
+        assert {*fragments} <= {"", "main", "links", "tiers", "add"}  # parts of pages
 
 
 @pytest.mark.parametrize(("name", "known"), [("ana", True), ("", False)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 from fcpair.errors import Finding, combine_findings
 from fcpair.params import Annotate
 from fcpair.report import formatting
-from fcpair.sentences import Answer, Id, Written, join, say, say_number
+from fcpair.sentences import Answer, Id, Written, isolate, join, say, say_number
 from fcpair.web import languages
 from fcpair.web.languages import (
     ENGLISH,
@@ -144,8 +145,9 @@ def _bare_text(template: str) -> list[str]:
 
 
 def test_templates_say_nothing_that_is_not_a_message() -> None:
-    templates = [path for path in TEMPLATES.glob("*.j2") if not path.name.startswith("_htmx")]
-    allowed = {"UTC", "n"}
+    of_builders = {"_htmx.html.j2", "lead_components.html.j2"}
+    templates = [path for path in TEMPLATES.glob("*.j2") if path.name not in of_builders]
+    allowed = {"UTC", "CSV", "n"}
     bare = {path.name: words for path in templates if (words := set(_bare_text(path.read_text("utf-8"))) - allowed)}
     assert bare == {}
 
@@ -174,10 +176,10 @@ def test_a_number_agrees_with_its_noun() -> None:
 
 
 FIGURES = {
-    "en": ("5,805", "-0.123", "87.5 %", "< 0.1 %", "0.100 to 0.200", "2026-03-02 12:00:00 UTC", "2 March 2026 (UTC)"),
-    "de": ("5.805", "-0,123", "87,5\xa0%", "< 0,1\xa0%", None, "02.03.2026, 12:00:00 UTC", "2. März 2026 (UTC)"),
+    "en": ("5,805", "-0.123", "87.5 %", "< 0.1 %", "0.100 to 0.200", "2 Mar 2026, 12:00:00 UTC", "2 Mar 2026 (UTC)"),
+    "de": ("5.805", "-0,123", "87,5\xa0%", "< 0,1\xa0%", None, "02.03.2026, 12:00:00 UTC", "02.03.2026 (UTC)"),
     "fa": ("۵٬۸۰۵", "\u200e−۰٫۱۲۳", "۸۷٫۵٪", "< ۰٫۱٪", None, None, "۲ مارس ۲۰۲۶ (UTC)"),
-    "ar": ("٥٬٨٠٥", "\u061c-٠٫١٢٣", "٨٧٫٥٪\u061c", "< ٠٫١٪\u061c", None, None, "٢ مارس ٢٠٢٦ (UTC)"),
+    "ar": ("٥٬٨٠٥", "\u061c-٠٫١٢٣", "٨٧٫٥٪\u061c", "< ٠٫١٪\u061c", None, None, "٠٢\u200f/٠٣\u200f/٢٠٢٦ (UTC)"),
 }
 
 
@@ -270,14 +272,31 @@ def test_a_sentence_is_said_with_its_values_as_the_language_writes_them(code: st
         "line": language.digits(n),
         "least": language.number(n),
         "words": language.percent("87.5 %"),
-        "name": language.answer_name("not_sure") if code != "en" else "not_sure",
-        "file": "a %(b)s.csv",
+        "name": language.answer_name("not_sure"),
+        "file": isolate("a %(b)s.csv", language.direction),
     }
     pairs = say_number("%(n)s pair", "%(n)s pairs", n)
     assert language.say(pairs, noun) == language.count_noun(noun, n)
     assert language.say(join((pairs, say("%(of)s", of=[pairs, "x"])), "; "), noun) == language.find("; ").join(
-        (language.count_noun(noun, n), language.find(", ").join((language.count_noun(noun, n), "x")))
+        (language.count_noun(noun, n), language.find(", ").join((language.count_noun(noun, n), language.isolate("x"))))
     )
+
+
+@pytest.mark.parametrize(("code", "own", "alike"), [("en", "چکاد", "ana"), ("fa", "ana", "چکاد")])
+def test_a_name_with_letters_against_the_page_is_isolated_once_and_no_address_or_code(
+    code: str, own: str, alike: str
+) -> None:
+    language, noun, shown = LANGUAGES[code], Noun.of("pair"), f"\u2068{own}\u2069"
+    sentence = say("%(n)s: %(name)s, %(names)s, %(label)s", n=3, name=own, names=[own, alike], label=Answer(own))
+    n = language.number(3)
+    assert language.say(sentence, noun) == f"{n}: {shown}, {shown}{language.find(', ')}{alike}, {shown}"
+    assert language.gettext("%(n)s: %(name)s", n=3, name=own) == f"{n}: {shown}"
+    assert language.gettext("%(name)s", name=shown) == shown
+    assert language.to_html("<b>%(name)s</b> %(other)s", name=f"<{own}", other=alike) == (
+        f"<b>\u2068&lt;{own}\u2069</b> {alike}"
+    )
+    bare = '<a href="%(name)s"><code>%(name)s</code></a>'
+    assert language.to_html(bare, name=own) == f'<a href="{own}"><code>{own}</code></a>'
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -308,7 +327,7 @@ def test_the_version_of_a_languages_script_changes_with_all_that_it_is_made_from
 def test_no_catalogue_is_read_before_a_script_of_its_language_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     codes: list[str] = []
 
-    def read(code: str, _place: str = "") -> dict[str, str]:
+    def read(code: str, *_places: object) -> dict[str, str]:
         codes.append(code)
         return {}
 
@@ -359,3 +378,25 @@ def test_a_text_runs_as_most_of_its_letters_do() -> None:
 @given(st.text(alphabet=" 0123456789.,!?()«»‌\n", max_size=20), st.sampled_from(["a", "ب"]))
 def test_digits_and_signs_have_no_say(signs: str, letter: str) -> None:
     assert direction_of(signs + letter + signs) == direction_of(letter)
+
+
+@pytest.mark.parametrize("script", sorted(path.name for path in Path("fcpair/web/static").glob("*.js")))
+def test_each_message_of_a_script_is_in_the_catalogues_as_its_own(script: str) -> None:
+    assert {
+        text for text in messages_of(script) if f"fcpair/web/static/{script}" not in all_messages()[text, ""]
+    } == set()
+
+
+def test_only_leads_are_sent_the_messages_of_their_scripts() -> None:
+    sent = {leads: Language("fa").script(leads=leads).decode() for leads in (True, False)}
+    of_leads = [json.dumps(text, ensure_ascii=False) for text in messages_of("pair-table.js")]
+    assert all(text in sent[True] for text in of_leads)
+    assert not any(text in sent[False] for text in of_leads)
+    for name in ("desk.js", "view.js", "questions.js"):
+        for text in messages_of(name):
+            assert all(json.dumps(text, ensure_ascii=False) in script for script in sent.values()), text
+
+
+def messages_of(script: str) -> list[str]:
+    """The messages without a plural that a script says."""
+    return re.findall(r'\bt\("([^"]+)"', Path("fcpair/web/static", script).read_text("utf-8"))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from sqlalchemy import update
 from steps.small import NAMES, standing
 
 from fcpair.params import Annotate
 from fcpair.records import Role
+from fcpair.store.database.tables import study
 from fcpair.web.form import StrictJsonRoute
 from web.conftest import Serve, Site
 
@@ -35,6 +39,26 @@ def answer(site: Site, machine: TestClient, answer: str = "appropriate", **given
 
 def n_judgements(site: Site) -> int:
     return int(sum(site.study.status()["judgements"].values()))
+
+
+def test_a_time_that_is_none_is_refused_and_an_answer_of_an_hour_ago_keeps_it_on_the_page_of_its_pair(
+    serve: Serve,
+) -> None:
+    site = serve("dealt")
+    created_at = site.study.facts["created_at"]
+    hour_ago, hour_on = ((datetime.fromisoformat(created_at) + timedelta(hours=hours)).isoformat() for hours in (-1, 1))
+    machine = site.machine("ana")
+    for wrong in ("yesterday", "2026-11-20T10:02:03", hour_ago, hour_on, "x" * 41, "", 1_795_000_000, True):
+        assert answer(site, machine, answered_at=wrong).status_code == 422, wrong
+    assert n_judgements(site) == 0
+    site = serve("dealt")
+    with site.study._store.write() as tx:
+        tx.execute(update(study).values(created_at="2026-01-01T00:00:00.000+00:00"))
+    machine, pair = site.machine("ana"), task(site.machine("ana"))["cell_id"]
+    assert answer(site, machine, answered_at=hour_ago).status_code == 200
+    words = " ".join(re.sub(r"<[^>]+>", " ", site.browser("lea").get(f"/lead/pair/{pair}").text).split())
+    assert re.search(r"answered \d+ \w+ \d{4}, [\d:]+ UTC received \d+ \w+ \d{4}, [\d:]+ UTC", words)
+    assert "received" not in site.browser("lea").get(f"/lead/pair/{pair % 24 + 1}").text
 
 
 def test_everybody_learns_who_they_are_and_what_they_can_answer(serve: Serve) -> None:

@@ -7,7 +7,10 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -20,16 +23,20 @@ from fcpair.records import Role
 from fcpair.start_draft import BegunDraft, PlanDraft
 from fcpair.steps.oversight.study_start import StudyStart
 from fcpair.study import Study
+from fcpair.web.server.child_process import ProcessState
 from web.conftest import Site, csrf_of
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus.csv"
 COLUMNS = {
     **{"hs": "hs", "cn": "cn", "title": "Mild prejudices", "hs_name": "statement", "cn_name": "reply"},
-    **{"label_0": "misses it", "label_1": "unclear", "label_2": "answers it"},
 }
 PLAN = {
     **{"kind": "full", "hs": "", "k": "", "candidates": "", "seed": "7", "annotators": "2", "validators": "1"},
     **{"twice": "12.6", "thrice": "0", "seconds": "30"},
+}
+LABELS = {
+    **{"label_0": "misses it", "label_1": "unclear", "label_2": "answers it"},
+    **{"meaning_0": "negative", "meaning_1": "unsure", "meaning_2": "positive"},
 }
 PEOPLE = {"annotators": "ann\nbob", "adjudicators": "jo", "validators": "val"}
 
@@ -46,9 +53,12 @@ class Starting:
         return self.site.study.start.draft().version
 
     def upload(
-        self, content: bytes, name: str = "corpus.csv", seen: int | None = None, kind: str = "pairs"
+        self, content: bytes, name: str = "corpus.csv", seen: int | None = None, kind: str = "pairs", second: str = ""
     ) -> Response:
-        query = {"name": name, "seen": str(self.seen if seen is None else seen), "kind": kind}
+        draft = self.site.study.start.draft()
+        if seen is None and (draft.task is None or draft.kind != kind):
+            assert self.post("task", kind=kind).status_code == 303
+        query = {"name": name, "seen": str(self.seen if seen is None else seen), "second": second}
         headers = {"X-CSRF-Token": self.csrf}
         return self.client.post("/lead/start/table", params=query, content=content, headers=headers)
 
@@ -62,7 +72,7 @@ class Starting:
     def take_steps(self) -> None:
         assert self.upload(CORPUS.read_bytes()).status_code == 200
         assert self.post("columns", act="save", **COLUMNS).status_code == 303
-        assert self.post("plan", **PLAN).status_code == 303
+        assert self.post("plan", **PLAN, **LABELS).status_code == 303
         assert self.post("people", **PEOPLE).status_code == 303
         assert self.post("guidelines", act="save", body="# Rules\n\nBe kind.").status_code == 303
 
@@ -127,15 +137,21 @@ def location(response: Response) -> str:
 
 def test_the_first_page_leads_to_the_first_step_that_is_not_done_and_each_shows_what_was_kept(lead: Starting) -> None:
     assert location(lead.client.get("/lead")) == "/lead/start"
-    assert location(lead.client.get("/lead/start")) == "/lead/start/table"
+    assert location(lead.client.get("/lead/start")) == "/lead/start/task"
     for step in ("plan", "links"):
         assert location(lead.get(step)).startswith("/lead/start")
     lead.upload(CORPUS.read_bytes())
     assert location(lead.client.get("/lead/start")) == "/lead/start/columns"
     assert location(lead.get("people")) == "/lead/start/columns"
     lead.take_steps()
-    expected = {"table": "corpus.csv", "columns": "answers it", "plan": 'value="12.6"', "people": "ann\nbob"}
-    for step, words in {**expected, "guidelines": "Be kind.", "begin": "[assign]"}.items():
+    expected = {"table": "corpus.csv", "columns": "Mild", "plan": 'value="12.6"', "people": "ann\nbob"}
+    assert "answers it" in lead.get("plan").text
+    for step, words in {
+        "task": 'value="pairs" checked',
+        **expected,
+        "guidelines": "Be kind.",
+        "begin": "[assign]",
+    }.items():
         for _ in range(2):
             page = lead.get(step)
             assert page.status_code == 200
@@ -147,7 +163,7 @@ def test_an_uploaded_file_is_its_owner_s_alone_under_a_name_of_ours(lead: Starti
     unguarded = lead.client.post("/lead/start/table", params={"name": "a.csv"}, content=CORPUS.read_bytes())
     assert unguarded.status_code == 403
     assert not list(tmp_path.glob("uploads/*"))
-    assert lead.upload(CORPUS.read_bytes(), "../../etc/my corpus.csv").text == "/lead/start/columns"
+    assert lead.upload(CORPUS.read_bytes(), "../../etc/my corpus.csv").text == "/lead/start/table"
     (path,) = (tmp_path / "uploads").iterdir()
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert re.fullmatch(r"[0-9a-f]{16}\.csv", path.name)
@@ -158,9 +174,9 @@ def test_an_uploaded_file_is_its_owner_s_alone_under_a_name_of_ours(lead: Starti
 NO_TABLES = (
     (b"", "corpus.csv", "the file is empty"),
     (b"\x89PNG\r\n\x1a\n\x00", "corpus.csv", "corpus.csv"),
-    (b"hs,cn\n\xff\xfe,b\n", "corpus.csv", "UTF-8"),
     (b"hs,cn\n", "corpus.csv", "the file has no rows"),
-    (b"text\none\n", "corpus.csv", "has one column only"),
+    (b"hs,cn\na,b,c\n", "corpus.csv", "3 cells; expected 2"),
+    (b"PK\x03\x04hs,cn", "corpus.csv", "a spreadsheet must be named .xlsx or .ods"),
     (b"not a workbook", "corpus.xlsx", "corpus.xlsx"),
     (b"hs,cn\na,b\n", "corpus.pdf", "choose a file that ends in .csv, .jsonl"),
     (b"hs,cn\na,b\n", "", "is not a table"),
@@ -217,14 +233,14 @@ def test_columns_that_cannot_be_read_are_named_with_their_lines(lead: Starting) 
 def test_columns_and_words_that_cannot_be_are_refused(lead: Starting) -> None:
     lead.upload(CORPUS.read_bytes())
     for field, value, words in (
-        ("cn", "hs", "must be in two columns"),
-        ("label_1", "", "An unsure label has no name"),
-        ("label_1", "answers it", "duplicated"),
+        ("cn", "hs", "need two different columns"),
         ("cn_name", "statement", "different names"),
         ("language", "xx", "no row in language"),
     ):
         page = lead.post("columns", act="save", **{**COLUMNS, field: value})
         assert (page.status_code, words in alert(page)) == (422, True), alert(page)
+    same = lead.post("columns", act="save", **{**COLUMNS, "cn": "hs", "cn_name": "statement"})
+    assert "need two different columns" in alert(same)  # not that the names are the same, which follow the columns
     assert lead.site.study.start.draft().columns is None
 
 
@@ -233,7 +249,7 @@ def test_a_second_table_without_the_columns_has_them_guessed_anew(lead: Starting
     lead.upload(b"query,document\na,b\nc,d\n", "other.csv")
     page = lead.get("columns").text
     assert "does not have the columns that were chosen before" in page
-    assert '<option value="query" selected>' in page
+    assert '<option value="query" selected' in page
     assert location(lead.get("people")) == "/lead/start/plan"
 
 
@@ -247,14 +263,58 @@ def test_the_figures_follow_the_form(lead: Starting) -> None:
     assert "5,184 pairs, 43.2 hours" in part
     for changes, words in (
         ({"annotators": "1"}, "there are 1 annotators"),
-        ({"annotators": "many"}, "“Annotators”: `many` is not a number"),
-        ({"kind": "retrieved", "hs": "43", "k": "2"}, "43 HS cannot be drawn; there are 42"),
+        ({"annotators": "many"}, "“Annotators”: <code>many</code> is not a number"),
+        ({"kind": "retrieved", "hs": "43", "k": "2"}, "43 texts cannot be drawn; there are 42"),
         ({"kind": "retrieved", "hs": "4", "k": "2", "candidates": "900"}, "lower the number"),
         ({"twice": "200"}, "enter a percentage"),
         ({"kind": "nothing", "hs": "4", "k": "2"}, "Kind is"),
     ):
         assert words in lead.post("figures", **{**PLAN, **changes}).text, words
-        assert lead.post("plan", **{**PLAN, **changes}).status_code == 422
+        refused = lead.post("plan", **{**PLAN, **changes})
+        assert (refused.status_code, "What that amounts to" in refused.text) == (422, False)
+    drawn = {**PLAN, "kind": "retrieved", "hs": "4", "k": "2", "candidates": "10"}
+    part = lead.post("figures", **drawn).text
+    assert all(words in part for words in ("at most 40 (4 × at most 10)", "at most 23 labels", "may find fewer"))
+
+
+def test_the_number_of_first_texts_that_is_offered_to_be_drawn_leaves_candidates(lead: Starting) -> None:
+    lead.upload(CORPUS.read_bytes())
+    lead.post("columns", act="save", **COLUMNS)
+    for _ in range(2):  # before and after all with all was chosen
+        page = lead.get("plan").text
+        offered = re.search('name="hs" type="text" inputmode="numeric" value="([0-9]+)"', page)
+        assert offered
+        assert lead.post("figures", **{**PLAN, "kind": "retrieved", "hs": offered[1], "k": "2"}).text.count("at most")
+        assert location(lead.post("plan", **PLAN)) == "/lead/start/people"
+
+
+def wrong_fields(page: Response) -> list[str]:
+    """The names of fields that are marked as wrong, with a sentence in the same item of a list."""
+    items = re.findall("<li>(.*?)</li>", page.text, re.DOTALL)
+    marked = [re.search('name="([a-z_0-9]+)"[^>]*aria-invalid', item) for item in items if "start-wrong" in item]
+    assert page.text.count('aria-invalid="true"') == len(marked)
+    return [field[1] for field in marked if field]
+
+
+def test_labels_can_have_keys_and_colours_of_their_own(lead: Starting) -> None:
+    assert lead.upload(CORPUS.read_bytes()).status_code == 200
+    lead.post("columns", act="save", **COLUMNS)
+    marks = {"key_0": "", "key_1": "", "key_2": "A", "colour_2": "green"}
+    refused = lead.post("plan", **PLAN, **LABELS, **{**marks, "key_0": "a"})
+    assert refused.status_code == 422
+    assert "would belong to two answers" in alert(refused)
+    assert wrong_fields(refused) == ["key_0", "key_2"]
+    assert wrong_fields(lead.post("plan", **PLAN, **LABELS, **{**marks, "key_1": "u"})) == ["key_1"]
+    shifted = lead.post("plan", **PLAN, **{**LABELS, "label_0": ""}, **{**marks, "key_1": "u"})
+    assert wrong_fields(shifted) == ["key_1"]
+    assert "`u` is one of the pages' own keys" in unescape(alert(shifted))
+    assert 'name="key_0" class="start-key" value="a"' in refused.text
+    assert lead.post("plan", **PLAN, **LABELS, **marks).status_code == 303
+    assert lead.post("people", **PEOPLE).status_code == 303
+    assert lead.post("guidelines", act="later").status_code == 303
+    recipe = lead.site.study.start.recipe(lead.site.study.start.draft())
+    assert recipe.words
+    assert recipe.words.options == {"answers it": {"key": "a", "colour": "green"}}
 
 
 def test_where_the_model_is_not_here_that_is_said_and_all_pairs_are_offered(
@@ -350,9 +410,16 @@ def shards(study: Study) -> list[tuple[str, str, int, int]]:
 
 def check_links(lead: Starting) -> None:
     """Links are shown once, with codes, and let in."""
-    assert "leo, ann, bob, jo, val" in lead.get("links").text
+    ready = lead.get("links").text
+    assert "5,184 pairs were made" in ready
+    assert "5,837 labels were assigned" in ready
+    assert "fewer than" not in ready
+    assert '<a href="/lead/conflicts"' in ready
+    shown = re.findall(r'<span class="badge" dir="auto">(\w+)</span>', ready)
+    assert shown == ["leo", "ann", "bob", "jo", "val"]
     page = lead.post("links").text
-    links = dict(re.findall(r'aria-label="(\w+)">\s*<label.*?value="(http://\S+/join#\S+)"', page, re.DOTALL))
+    shown = re.findall(r'value="(http://\S+/join#\S+)" aria-label="The link of (\w+) ', page)
+    links = {name: link for link, name in shown}
     assert set(links) == {"leo", "ann", "bob", "jo", "val"}
     assert re.findall(r'alt="QR code of the link of (\w+):', page) == [*links]
     visitor = lead.site.study.access.by_token(links["ann"].rpartition("#")[2])
@@ -362,15 +429,85 @@ def check_links(lead: Starting) -> None:
     assert "/join#" not in lead.get("links").text
 
 
-def test_a_build_that_was_killed_is_done_again(lead: Starting) -> None:
+def contents(study: Study) -> list[str]:
+    """All rows of the study but those of its log and its draft."""
+    with closing(sqlite3.connect(study.place)) as connection:
+        lines = connection.iterdump()
+        return [line for line in lines if not re.match('INSERT INTO "(run|setting|sqlite_sequence|chain)"', line)]
+
+
+def test_a_build_that_was_killed_has_left_nothing_and_is_done_again(lead: Starting) -> None:
     lead.take_steps()
     study = lead.site.study
     study.start.save(BegunDraft("lea"), by="lea", seen=lead.seen)
-    building = study.start.build()  # which goes on to be there, half-done, as if its process had been killed
-    assert [next(building).stage for _ in range(3)] == ["init", "import", "select"]
+    before = contents(study)
+    building = study.start.build()
+    assert [next(building).stage for _ in range(5)] == ["init", "import", "select", "retrieve", "pair"]
+    del building
+    assert contents(study) == before
     assert "was not built to the end" in alert(lead.get("begin"))
     lead.build()
     assert lead.client.get("/lead").status_code == 200
+
+
+def test_a_build_that_is_cancelled_leaves_study_and_draft_as_they_were(lead: Starting) -> None:
+    lead.take_steps()
+    study = lead.site.study
+    before, draft = contents(study), study.start.draft()
+    assert lead.post("begin").status_code == 303
+    page = lead.get("begin").text
+    for words in ("The study is being built", "left", "so far", ">Cancel</button>"):
+        assert words in page
+    assert location(lead.get("plan")) == "/lead/start/begin"  # no other step is due meanwhile
+    assert location(lead.post("cancel")) == "/lead/start"
+    assert contents(study) == before
+    assert replace(study.start.draft(), version=draft.version) == draft
+    page = lead.get("begin").text
+    assert "You have cancelled it; nothing of it was kept" in page
+    assert "lea has cancelled it; nothing of it was kept" in Starting(lead.site, "leo").get("begin").text
+    assert 'role="alert"' not in page
+    lead.build()
+    assert location(lead.post("cancel")) == "/lead/start"  # too late: it is there, and stays
+    assert location(lead.client.get("/lead/start")) == "/lead"
+    assert "Answered" in lead.client.get("/lead").text
+
+
+def test_the_example_is_made_in_an_empty_study_alone_and_says_that_it_is_simulated(lead: Starting) -> None:
+    page = lead.get("task").text
+    assert "Try it with an example" in page
+    assert '<a href="/lead/conflicts"' not in page
+    assert location(lead.post("example")) == "/lead/start/begin"
+    assert "The example study is being made" in lead.get("begin").text
+    until(lambda: not lead.site.app.state.builder.state.is_running)
+    assert lead.get("progress").headers["HX-Redirect"] == "/lead"
+    page = lead.client.get("/lead").text
+    assert "Mild prejudices: an example study" in page
+    assert "SIMULATED" in page
+    before = {run.stage for run in lead.site.study.log() if run.by != "lea"}
+    assert before == {"init", "people"}  # all else is the build's
+    refused = lead.post("example")
+    assert refused.status_code == 409
+    assert "go on with it, or start fcpair in another folder" in refused.text
+    assert '<a href="/lead/conflicts"' in refused.text  # as on every page of a study that is made
+
+
+def test_the_example_is_not_made_where_somebody_has_begun_a_study(lead: Starting) -> None:
+    assert lead.upload(CORPUS.read_bytes()).status_code == 200
+    assert "Try it with an example" not in lead.get("task").text
+    assert lead.post("example").status_code == 409
+    assert not lead.site.app.state.builder.state.is_running
+
+
+def test_what_is_done_of_a_long_act_is_weighed_by_its_steps_and_never_falls() -> None:
+    state = ProcessState(True, begun_s=monotonic() - 10).after({"steps": (("a", 1.0), ("b", 3.0), ("a", 1.0))})
+    assert (state.share, state.left_s) == (0, None)
+    state = state.after({"part": "b"}).after({"done": 1, "total": 3})
+    assert state.share == pytest.approx(2 / 5)
+    assert state.left_s == pytest.approx(15, abs=0.5)
+    state = state.after({"part": "of b"}).after({"done": 1, "total": 9})
+    assert (state.at, state.part) == (1, "of b")
+    assert state.share == pytest.approx(2 / 5)
+    assert state.after({"part": "a"}).at == 2
 
 
 def test_a_build_that_fails_leaves_nothing_and_can_be_repeated(lead: Starting, tmp_path: Path) -> None:

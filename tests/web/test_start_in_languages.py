@@ -17,10 +17,10 @@ pytestmark = pytest.mark.slow
 PAIRS = b"p0,p1\n11,21\n12,22\n13,23\n14,24\n"
 STATEMENTS = b"p0\n11\n12\n13\n"
 COLUMNS = {"hs": "p0", "cn": "p1", "title": "p2", "hs_name": "p3", "cn_name": "p4"}
-LABELS = {"label_0": "p5", "label_1": "p6", "label_2": "p7"}
+LABELS = {"label_0": "p5", "meaning_0": "negative", "label_1": "p6", "meaning_1": "positive"}
 PLAN = {"kind": "full", "seed": "7", "annotators": "2", "validators": "1", "twice": "50", "thrice": "0", "seconds": "9"}
 SURVEY = {"questions": "11?", "yes": "p1", "no": "p2", "decline": "p3", "respondents": "2", "seconds": "9", "seed": "7"}
-NAMES = {"csv", "jsonl", "parquet", "pdf", "xlsx", "ods", "leo", "hate", "speech", "counter", "narrative"}
+NAMES = {"UTF", "csv", "jsonl", "parquet", "pdf", "xlsx", "ods", "leo", "hate", "speech", "counter", "narrative"}
 
 
 @pytest.fixture
@@ -38,15 +38,16 @@ def say(*pages: Response) -> list[str]:
 
 
 def test_the_steps_of_pairs_say_nothing_outside_of_messages(italian: Starting) -> None:
-    said = say(italian.get("table"), italian.upload(b"", "p8.csv"), italian.upload(b"", "p8.pdf"))
+    said = say(italian.get("task"), italian.post("task", kind="p8"))
+    assert location(italian.post("task", kind="pairs")) == "/lead/start/table"
+    said += say(italian.get("table"), italian.upload(b"", "p8.csv"), italian.upload(b"", "p8.pdf"))
     assert italian.upload(PAIRS, "p8.csv").status_code == 200
     said += say(
         italian.get("table"),
         italian.get("columns"),
-        italian.post("columns", act="show", **COLUMNS, **LABELS),
-        italian.post("columns", act="save", **COLUMNS, **{**LABELS, "label_0": ""}),
+        italian.post("columns", act="show", **COLUMNS),
     )
-    assert location(italian.post("columns", act="save", **COLUMNS, **LABELS)) == "/lead/start/plan"
+    assert location(italian.post("columns", act="save", **COLUMNS)) == "/lead/start/plan"
     said += say(
         italian.get("plan"),
         italian.post("figures", **PLAN),
@@ -54,7 +55,13 @@ def test_the_steps_of_pairs_say_nothing_outside_of_messages(italian: Starting) -
         italian.post("plan", **{**PLAN, "twice": "p9"}),
         italian.post("plan", **{**PLAN, "annotators": "1"}),
     )
-    assert location(italian.post("plan", **PLAN)) == "/lead/start/people"
+    said += say(
+        italian.post("labels", act="add", **LABELS),
+        italian.post("plan", **PLAN, label_0="p5", meaning_0="negative"),
+        italian.post("plan", **PLAN, **{**LABELS, "label_1": "p5"}),
+        italian.post("plan", **PLAN, answer="scale", low="9"),
+    )
+    assert location(italian.post("plan", **PLAN, **LABELS)) == "/lead/start/people"
     people = {"annotators": "p1\np2", "validators": "p3"}
     said += say(italian.get("people"), italian.post("people", **{**people, "validators": "p1"}))
     assert location(italian.post("people", **people)) == "/lead/start/guidelines"
@@ -72,7 +79,7 @@ def test_the_steps_of_a_survey_say_nothing_outside_of_messages(italian: Starting
     assert location(italian.post("statements", act="save", statement="p0", title="p2")) == "/lead/start/survey"
     said += say(
         italian.get("survey"),
-        italian.post("survey-figures", **SURVEY),
+        italian.post("figures", **SURVEY),
         italian.post("survey", **{**SURVEY, "questions": ""}),
         italian.post("survey", **{**SURVEY, "part": "3"}),
     )

@@ -210,12 +210,13 @@ def _shorten(value: Any) -> str:
 def note(grid: Grid, text: str, options: Note) -> None:
     """Note in the log what happened outside of the program.
 
-    For what a paper will have to mention, such as two annotators who talked. It changes nothing else, and no release
-    publishes it.
+    For what a paper will have to mention, such as two annotators who talked. It changes nothing else but the flag of a
+    pair, and no release publishes it.
 
     \b
     Example:
       fcpair note "Two annotators talked about it on Tuesday." --pair 5
+      fcpair note "Is irony appropriate?" --pair 5 --flag set
     """
     output.print_run(grid.desk.add_note(replace(options, text=text)))
 

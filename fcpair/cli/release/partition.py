@@ -131,7 +131,9 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
             by = f" by {row['person']}" if row["person"] else ""
             event = f"adjudicated ({row['rule']}{by}): {row['answer']}"
         note = f" ({row['note']})" if row["note"] else ""
-        print_wrapped(f"{row['at'][:19].replace('T', ' ')}  {event}{note}")
+        own = row.get("answered_at", row.get("decided_at"))
+        when, given = ((at or "")[:19].replace("T", " ") for at in (row["at"], own))
+        print_wrapped(f"{when}  {event}{note}{f'; given at {given}, sent later' if own else ''}")
     if explanation.second_look:
         print_wrapped(
             "It was decided before its labels changed, and waits for a second look; the decision counts until then."

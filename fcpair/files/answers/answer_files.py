@@ -36,6 +36,7 @@ from fcpair.known_pairs import COLUMNS, EXPLANATION, MAY_BE_EMPTY, KnownItem, ch
 from fcpair.lazy import pd
 from fcpair.params import format_of
 from fcpair.records import Origin
+from fcpair.sentences import Id, mark, say
 from fcpair.stages.corpus.text_identity import fold_name, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, Closed, Form
 from fcpair.stages.questions.form import Answer
@@ -55,10 +56,11 @@ class CellColumns(NamedTuple):
 
     number: str
     sides: tuple[str, str]
+    several: str = mark("pairs")  # as sentences call them
 
 
 PAIR_COLUMNS = CellColumns("pair", (HS, CN))
-CELL_COLUMNS = CellColumns("cell", ("row", "column"))
+CELL_COLUMNS = CellColumns(mark("cell"), ("row", "column"), mark("cells"))
 PILOT_CELLS = CellColumns("pair", ("hs_id", "cn_id"))
 
 
@@ -92,19 +94,20 @@ class ImportedAnswers:
         places = self.rows["place"].tolist() if "place" in self.rows.columns else [self.place] * len(lines)
         return list(zip(places, lines, strict=True))
 
-    def add_findings(self, is_wrong: Bools, messages: Iterable[str], cause: str = "") -> None:
-        """Note a finding for each row that `is_wrong`; `cause` is what several share, where messages differ."""
-        self.findings += [
-            Finding(*line, message, cause)
-            for line, message, is_bad in zip(self.lines, messages, is_wrong.tolist(), strict=True)
-            if is_bad
-        ]
-
-    def refuse(self, is_wrong: Bools, sentence: str, cause: str = "") -> None:
-        """Note findings as `add_findings` does, in a sentence with the `{pair}` and the `{person}` of the row."""
-        if is_wrong.any():
-            rows = zip(self.rows["pair"], self.rows["person"], strict=True)
-            self.add_findings(is_wrong, (sentence.format(pair=pair, person=person) for pair, person in rows), cause)
+    def refuse(self, is_wrong: Bools, sentence: str, **values: Any) -> None:
+        """Note a finding for each row that `is_wrong`: a sentence with its `pair`, its `person`, the `unit`, and
+        `values`, of which a list or a dict has one for each row. Where they are many, one stands for those about pairs.
+        """
+        if not is_wrong.any():
+            return
+        columns: dict[str, Any] = {"unit": say(self.of.number), "pair": [*map(Id, self.rows["pair"])], **values}
+        columns |= {name: self.rows[name].tolist() for name in ("person",) if name in self.rows.columns}
+        lines, cause = self.lines, ""
+        for at in np.flatnonzero(is_wrong).tolist():
+            row = {name: of[at] if isinstance(of, list | dict) else of for name, of in columns.items()}
+            message = say(sentence, **row)
+            cause = cause or ("`%(person)s`" not in sentence and say("for one, %(what)s", what=message)) or ""
+            self.findings.append(Finding(*lines[at], message, cause))
 
     @property
     def has_finding(self) -> Bools:
@@ -125,8 +128,8 @@ class ImportedAnswers:
         """The rows; raises InputError with every finding when there is one, and where nobody has answered."""
         reject(self.path, self.findings)
         if not self.has_answers:
-            columns = " or ".join(f"`{name}`" for name in self.said)
-            raise InputError(f"{self.place}: no row has an answer in {columns}; fill it in, or leave it out for now")
+            message = mark("%(file)s: no row has an answer in %(names)s; fill it in, or leave it out for now")
+            raise InputError.say(message, file=self.place, names=[f"`{name}`" for name in self.said])
         return self.rows
 
 
@@ -218,12 +221,10 @@ def _collect_answers(
     key = [*([HS, CN] if by_text else ["pair"]), *(["person"] if needs_person else [])]
     first = rows.groupby(key, sort=False)[[LINE, "person"]].transform("first")
     unreadable = rows[key].isin([NO_CODE, ""]).any(axis=1)
-    messages = (
-        f"this {unit} has been answered{f' by {name}' if name else ''} already, in line {line}"
-        for line, name in zip(first[LINE], first["person"], strict=True)
-    )
     is_repeated = ((rows[LINE] != first[LINE]) & ~unreadable).to_numpy()
-    incoming.add_findings(is_repeated, messages, cause=f"the {unit} has been answered already, in a line above")
+    message = mark("this %(unit)s has been answered by %(name)s already, in line %(line)s")
+    names = [name or say("somebody") for name in first["person"]]
+    incoming.refuse(is_repeated, message, line=[*map(Id, first[LINE])], name=names)
     return incoming
 
 
@@ -244,7 +245,7 @@ class _AnsweredCells:
 
         def read(cell: str) -> Any:
             if needed and not cell.strip():
-                raise ValueError(f"column `{column}` is empty")
+                raise InputError.say("column `%(name)s` is empty", name=column)
             return convert(cell) if cell.strip() else empty
 
         return read_cells(self._frame[column], self.lines, self.place, read, self.findings, empty)
@@ -254,7 +255,7 @@ class _AnsweredCells:
 
         def parse_yes_or_no(cell: str) -> bool:
             if (word := cell.strip().lower()) not in YES_OR_NO:
-                raise ValueError(f"`{cell}` in column `{SKIPPED}`; expected true or false")
+                raise InputError.say("`%(cell)s` in column `%(name)s`; expected true or false", cell=cell, name=SKIPPED)
             return YES_OR_NO[word]
 
         names = [name for name, _ in form.questions]
@@ -265,7 +266,8 @@ class _AnsweredCells:
             if {fold_name(cell) for cell in cells.values()} - {SKIP}:
                 try:
                     if skip:
-                        raise InputError(f"the row has an answer and `{SKIPPED}` too; empty one of them")
+                        message = mark("the row has an answer and `%(name)s` too; empty one of them")
+                        raise InputError.say(message, name=SKIPPED)
                     parsed[-1] = form.read(cells)
                 except InputError as error:
                     self.findings.append(Finding(self.place, int(line), str(error)))
@@ -276,7 +278,7 @@ def parse_cell_number(cell: str, unit: str = PAIR_COLUMNS.number) -> int:
     """The number of a cell of the grid, which messages call a `unit`; raises ValueError for anything else."""
     number = strip_zero_decimals(cell)
     if not number.isdecimal() or len(number) > 18:  # longer ones do not fit 64 bits
-        raise ValueError(f"`{cell}` is not a {unit}; expected its number")
+        raise InputError.say("`%(cell)s` is not a %(unit)s; expected its number", cell=cell, unit=say(unit))
     return int(number)
 
 
@@ -287,7 +289,8 @@ def parse_seconds(said: Any) -> float:
     except ValueError:
         seconds = math.nan
     if not 0 <= seconds <= LONGEST_S:
-        raise InputError(f"`{said}` is not a number of seconds; expected 0 to {LONGEST_S:,}, which is a year")
+        message = mark("`%(cell)s` is not a number of seconds; expected 0 to %(most)s, which is a year")
+        raise InputError.say(message, cell=str(said), most=LONGEST_S)
     return seconds
 
 
@@ -296,9 +299,11 @@ def parse_time(said: str) -> datetime:
     try:
         time = datetime.fromisoformat(said.strip())
     except ValueError:
-        raise InputError(f"`{said}` is not a time; expected ISO 8601, such as 2026-11-21T14:05:00+00:00") from None
+        message = mark("`%(time)s` is not a time; expected ISO 8601, such as 2026-11-21T14:05:00+00:00")
+        raise InputError.say(message, time=said) from None
     if not YEARS[0] <= time.year <= YEARS[1]:
-        raise InputError(f"`{said}` is not a time at which anybody answered; expected a year from {YEARS[0]} on")
+        message = mark("`%(time)s` is not a time at which anybody answered; expected a year from %(year)s on")
+        raise InputError.say(message, time=said, year=Id(YEARS[0]))
     return time
 
 
@@ -361,7 +366,8 @@ def read_known_pairs(
     elif source.strip():
         raw = parse_csv(source, PASTED)
     else:
-        raise InputError(f"{PASTED} is empty; expected a line of column names, {', '.join(COLUMNS)}, and a line a pair")
+        message = mark("the table is empty; expected a line of column names, %(names)s, and a line a pair")
+        raise InputError.say(message, names=COLUMNS)
     check_texts(raw)
     names = {fold_name(name): name for name in COLUMNS}
     header = [names.get(fold_name(name), name) for name in raw.header]

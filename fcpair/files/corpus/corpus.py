@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.tabular import (
     FRAME,
     LINE,
+    Reading,
     Source,
     check_file,
-    choose_sheet,
+    choose_reading,
     name_of,
     place_of,
     read_table,
@@ -21,8 +23,9 @@ from fcpair.files.tables.tabular import (
 )
 from fcpair.files.tables.text_files import NO_TEXT_HERE, JsonObjects
 from fcpair.lazy import pd
-from fcpair.params import format_of
-from fcpair.sentences import join, say
+from fcpair.param_values import InMemory
+from fcpair.params import Import, format_of
+from fcpair.sentences import Id, join, mark, say
 from fcpair.stages.corpus.text_identity import NO_TEXT, digest, fold_name
 from fcpair.start_draft import ColumnsDraft
 from fcpair.values import as_text, is_blank
@@ -33,12 +36,15 @@ COLUMNS_OF = "these are the columns of "
 PUBLISHED_TEXTS = ("hate speech", "counternarrative")  # in a published partition, which is no corpus
 OWN_COLUMNS = ("hs_id", "cn_id")  # a table with both was written by fcpair, and its guarded cells are read back
 _HS_NAMES = (
-    *("hs", "hs text", "hate speech", "hate", "query", "statement", "claim", "post", "comment", "message", "question"),
+    *("hs", "hs text", "hate speech", "hate", "query"),
+    *("statement", "claim", "post", "comment", "message", "question"),
 )
 _CN_NAMES = (
-    *("cn", "cn text", "counter narrative", "counter speech", "reply", "response", "document", "rebuttal", "answer"),
+    *("cn", "cn text", "counter narrative", "counter speech", "reply", "response"),
+    *("document", "passage", "candidate", "rebuttal", "answer"),
 )
-_HS_IDS, _CN_IDS = ("hs id", "query id", "qid"), ("cn id", "document id", "doc id", "docid")
+_HS_IDS = ("hs id", "query id", "qid", "topic id")
+_CN_IDS = ("cn id", "document id", "doc id", "docid", "docno", "passage id", "pid")
 
 
 @dataclass(frozen=True)
@@ -58,59 +64,99 @@ class Corpus:
     notes: tuple[str, ...] = ()  # which texts have several ids
 
 
-def read_corpus(
-    path: Source,
-    reader: str | None = None,
-    *,
-    only_language: str | None = None,
-    hs_column: str = HS,
-    cn_column: str = CN,
-    hs_id_column: str | None = None,
-    cn_id_column: str | None = None,
-    unpaired: bool = False,
-    language_column: str | None = None,
-    sheet_name: str | None = None,
-    digest_of: Callable[[str], str] = digest,
-) -> Corpus:
-    """Read a corpus from a file, or a frame in memory.
+def read_corpus(options: Import, digest_of: Callable[[str], str] = digest) -> Corpus:
+    """Read a corpus from a file, or a frame in memory; or the HS from one, and the CN from another, without pairs.
 
-    Its parameters are those of `params.Import`; only named columns can be chosen. CONAN has the language in the first
-    two letters of `cn_id`. The ids of a side become its metadata `hs_id` or `cn_id`. Two texts with the same
-    `digest_of` are the same text.
+    Only named columns can be chosen. CONAN has the language in the first two letters of `cn_id`. The ids of a side
+    become its metadata `hs_id` or `cn_id`. Two texts with the same `digest_of` are the same text.
 
-    Of named columns, metadata whose name starts with `hs` describe the HS, with `cn` the CN, any other both. Raises
-    InputError: no such file or format, a missing column, a broken encoding, empty texts or ids of two texts (all of
-    them, with line numbers), no column of languages to look for one in, no row of the language.
+    Of named columns, metadata whose name starts with `hs` describe the HS, with `cn` the CN, any other both; of two
+    tables, all columns describe the texts of their own. Raises InputError: no such file or format, a missing column, a
+    broken encoding, empty texts or ids of two texts (all of them, with line numbers), no column of languages to look
+    for one in, no row of the language.
     """
-    reader = reader or (format_of(Path(path)) if isinstance(path, str | Path) else "csv")
-    columns = {HS: hs_column, CN: cn_column} | ({"language": language_column} if language_column else {})
-    with choose_sheet(sheet_name):
-        frame = _read_frame(path, reader, columns, {HS: hs_id_column, CN: cn_id_column})
-    n_rows = len(frame)
-    if only_language:
-        frame = _rows_in_language(path, frame, only_language, reader)
-    elif "language" not in frame.columns:
-        frame["language"] = ""
-    n_left_out = n_rows - len(frame)
-    reject(name_of(path), _empty_texts(frame, unpaired=unpaired))
-    sides_with_ids = [side for side in (HS, CN) if f"{side}_id" in frame.columns]
-    for side in (HS, CN):
-        frame[f"{side}_digest"] = [digest_of(text) for text in frame[side]]
-    findings, notes = _check_ids(frame, sides_with_ids, unpaired=unpaired)
-    reject(name_of(path), findings)
-    # A collection may have a text twice, which then has all its ids: no id that a run can name has a space in it.
-    for side in sides_with_ids if unpaired else ():
-        own_ids, key = frame[f"{side}_id"], frame[f"{side}_digest"]
-        is_repeated = key.duplicated(keep=False) & (frame[side].str.strip() != "")
-        by_text = own_ids[is_repeated].groupby(key[is_repeated])
-        joined = by_text.agg(lambda ids: " ".join(dict.fromkeys(" ".join(ids).split())))
-        frame[f"{side}_id"] = own_ids.mask(is_repeated, key.map(joined))
+    columns = {HS: options.hs_column, CN: options.cn_column}
+    ids = {HS: options.hs_id_column, CN: options.cn_id_column}
+    reading = Reading(options.sheet_name, options.encoding, options.separator, options.no_header)
+    tables = [(options.path, (HS, CN) if options.cn_path is None else (HS,), options.reader, reading)]
+    if options.cn_path is not None:
+        cn_reading = Reading(options.cn_sheet_name, options.cn_encoding, options.cn_separator, options.cn_no_header)
+        tables.append((options.cn_path, (CN,), None, cn_reading))
+    unpaired = options.unpaired or options.cn_path is not None
+    frames, notes, side_metadata, n_left_out = list[Any](), list[str](), dict[str, tuple[str, ...]](), 0
     reserved = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
-    metadata = tuple(name for name in frame.columns if name not in reserved)
-    hs_side, cn_side = (tuple(name for name in metadata if not name.startswith(other)) for other in (CN, HS))
-    if published := _PUBLISHED.get(reader):
-        hs_side, cn_side = published.hs_metadata, published.cn_metadata
-    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, n_left_out, tuple(notes))
+    for table, sides, own_reader, reading in tables:
+        format = own_reader or (format_of(table) if not isinstance(table, InMemory) else "csv")
+        own_columns = {side: columns[side] for side in sides}
+        own_columns |= {"language": options.language_column} if options.language_column else {}
+        with choose_reading(reading):
+            frame = _read_frame(table, format, own_columns, {side: ids[side] for side in sides})
+        n_rows = len(frame)
+        if options.only_language:
+            frame = _rows_in_language(table, frame, options.only_language, format)
+        elif "language" not in frame.columns:
+            frame["language"] = ""
+        n_left_out += n_rows - len(frame)
+        reject(name_of(table), _empty_texts(frame, sides, unpaired=unpaired))
+        for side in sides:
+            frame[f"{side}_digest"] = [digest_of(text) for text in frame[side]]
+        findings, own_notes = _check_ids(frame, [side for side in sides if f"{side}_id" in frame.columns])
+        reject(name_of(table), findings)
+        notes += own_notes
+        for side in sides if unpaired else ():  # rows without a pair are kept once
+            frame = _with_all_ids(frame, side)
+        metadata = tuple(name for name in frame.columns if name not in reserved)
+        for side in sides:
+            other = None if options.cn_path is not None else CN if side == HS else HS
+            side_metadata[side] = tuple(name for name in metadata if other is None or not name.startswith(other))
+        if published := _PUBLISHED.get(format):
+            side_metadata = {HS: published.hs_metadata, CN: published.cn_metadata}
+        frames.append(frame)
+    pairs = frames[0] if len(frames) == 1 else pd.concat(frames).fillna("")
+    metadata = tuple(name for name in pairs.columns if name not in reserved)
+    pairs = pairs.drop(columns=LINE).reset_index(drop=True)
+    return Corpus(pairs, metadata, side_metadata[HS], side_metadata[CN], n_left_out, tuple(notes))
+
+
+def distinct_texts(pairs: pd.DataFrame, side: str) -> pd.DataFrame:
+    """The first row of each text of one side, which has the ids of all its rows."""
+    return _with_all_ids(pairs, side).drop_duplicates(f"{side}_digest")
+
+
+def _with_all_ids(rows: pd.DataFrame, side: str) -> pd.DataFrame:
+    """The rows in which a text that is there several times has all its ids: none that a run can name has a space."""
+    key = rows[f"{side}_digest"]
+    is_repeated = key.duplicated(keep=False) & (rows[side].str.strip() != "")
+    if (name := f"{side}_id") not in rows.columns or not is_repeated.any():
+        return rows
+    by_text = rows[name][is_repeated].groupby(key[is_repeated])
+    joined = by_text.agg(lambda ids: " ".join(dict.fromkeys(" ".join(ids).split())))
+    return rows.assign(**{name: rows[name].mask(is_repeated, key.map(joined))})
+
+
+OWN_IDS = ("hs.hs_id", "cn.cn_id")
+"""Columns of tables of pairs with the ids that the corpus has of its own."""
+
+
+def with_own_ids(
+    rows: pd.DataFrame,
+    texts: pd.DataFrame,
+    sides: Sequence[str] = (HS, CN),
+    before: Sequence[str] = (),
+    numbers: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """The rows with the corpus's own ids of their `texts` (`text_id`, `meta`), of several with spaces between: a column
+    for each of the `sides` that the rows have, and have an id of, in front of that or what is `before`.
+
+    The numbers of the texts are in `hs_id` and `cn_id` of the rows, or of `numbers`.
+    """
+    meta, rows = texts.set_index("text_id")["meta"], rows.copy()
+    for name, column, side in zip(OWN_COLUMNS, before or sides, sides, strict=True):
+        id_by_text = meta.map(lambda item, name=name: item.get(name, ""))
+        ids = (rows if numbers is None else numbers)[name].map(id_by_text).fillna("")
+        if column in rows.columns and ids.any():
+            rows.insert([*rows.columns].index(column), f"{side}.{name}", ids.to_numpy())
+    return rows
 
 
 def read_side(path: str | Path, side: str) -> pd.DataFrame:
@@ -122,7 +168,8 @@ def read_side(path: str | Path, side: str) -> pd.DataFrame:
     column = next(iter(side_columns), header[0] if len(header) == 1 and header[0] not in OWN_COLUMNS else side)
     frame = read_table(path, [column]).rename(columns={column: side})[[side, LINE]]
     empty = frame[LINE][frame[side].str.strip() == ""]
-    reject(path, [Finding(place_of(frame), int(line), f"the {side} text is empty") for line in empty])
+    message = say("the hs text is empty") if side == HS else say("the cn text is empty")
+    reject(path, [Finding(place_of(frame), int(line), message) for line in empty])
     return frame
 
 
@@ -136,11 +183,9 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
             if language_in:
                 frame["language"] = frame[language_in].str[:2].str.lower()
         else:
-            if columns[HS] == columns[CN]:
-                raise InputError.say(
-                    "column `%(column)s` is named for both sides; the HS and the CN must be in two columns",
-                    column=columns[HS],
-                )
+            if len({columns[side] for side in ids}) < len(ids):
+                twice = mark("column `%(column)s` is named for both sides, which need two different columns")
+                raise InputError.say(twice, column=columns[HS])
             renames = {column: side for side, column in columns.items()}
             renames |= {column: f"{side}_id" for side, column in ids.items() if column is not None}
             if len(renames) < len(columns) + sum(column is not None for column in ids.values()):
@@ -148,8 +193,10 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
             frame = read_table(path, list(renames), optional=["language"], kind=f".{format}", verbatim=True)
             if set(OWN_COLUMNS) <= set(frame.columns):
                 frame = read_table(path, list(renames), optional=["language"], kind=f".{format}")
-        if clash := sorted((set(renames.values()) - set(renames)) & set(frame.columns)):
-            raise InputError(f"{name_of(path)}: column `{clash[0]}` is not the one named; rename or drop it")
+        of_other_side = {name for side in (HS, CN) if side not in ids for name in (side, f"{side}_id")}
+        if clash := sorted(({*renames.values(), *of_other_side} - set(renames)) & set(frame.columns)):
+            unnamed = mark("%(file)s: column `%(column)s` is not the one named; rename or drop it")
+            raise InputError.say(unnamed, file=name_of(path), column=clash[0])
         return frame.rename(columns=renames)
     except InputError as error:
         message = join(filter(None, [error.args[0], _columns_hint(path, format)]), "; ")
@@ -168,19 +215,20 @@ def _columns_hint(path: Source, format: str) -> str:
     return f"{COLUMNS_OF}`--reader {fits[0]}`" if fits else ""
 
 
-def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
-    empty = {side: frame[side].str.strip() == "" for side in (HS, CN)}
-    both, place = empty[HS] & empty[CN], place_of(frame)
+def _empty_texts(frame: pd.DataFrame, sides: Sequence[str], *, unpaired: bool) -> list[Finding]:
+    empty = {side: frame[side].str.strip() == "" for side in sides}
+    both, place = empty[sides[0]] & empty[sides[-1]], place_of(frame)
     hint = MAY_BE_UNPAIRED.replace("--unpaired", "unpaired=True") if place == FRAME else MAY_BE_UNPAIRED
     return [
         Finding(place, int(line), sentence if unpaired or nothing else join((sentence, hint), "; "))
         for side, sentence in ((HS, say("the hs text is empty")), (CN, say("the cn text is empty")))
+        if side in empty
         for line, is_empty, nothing in zip(frame[LINE], empty[side], both, strict=True)
         if is_empty and (nothing or not unpaired)
     ]
 
 
-def _check_ids(frame: pd.DataFrame, sides: Iterable[str], *, unpaired: bool) -> tuple[list[Finding], list[str]]:
+def _check_ids(frame: pd.DataFrame, sides: Iterable[str]) -> tuple[list[Finding], list[str]]:
     findings, notes = [], []
     for side in sides:
         rows = frame[[LINE, f"{side}_id", f"{side}_digest"]].set_axis([LINE, "id", "digest"], axis="columns")
@@ -188,15 +236,16 @@ def _check_ids(frame: pd.DataFrame, sides: Iterable[str], *, unpaired: bool) -> 
         rows = rows[(rows["id"] != "") & (frame[side].str.strip() != "")].drop_duplicates(["id", "digest"])
         first_lines, again = rows.drop_duplicates("id").set_index("id")[LINE], rows[rows.duplicated("id")]
         for line, id_ in zip(again[LINE].tolist(), again["id"], strict=True):
-            message = f"{side}_id `{id_}` is the id of another text in line {first_lines[id_]}"
-            findings.append(Finding(place_of(frame), line, message, f"{side}_id is the id of two texts"))
+            another = mark("%(column)s `%(id)s` is the id of another text in line %(line)s")
+            message = say(another, column=f"{side}_id", id=id_, line=Id(first_lines[id_]))
+            kind = say("%(column)s is the id of two texts", column=f"{side}_id")
+            findings.append(Finding(place_of(frame), line, message, kind))
         if not (several := rows[rows["digest"].duplicated(keep=False)]).empty:
             one, other = several[several["digest"] == several["digest"].iloc[0]].iloc[:2].itertuples()
             n = several["digest"].nunique()
             notes.append(
                 f"{side}_id: {n:,} {'text has' if n == 1 else 'texts have'} several ids, such as `{one.id}` "
-                f"(line {one.line}) and `{other.id}` (line {other.line}); runs may name any of them, tables have "
-                f"{'all' if unpaired else 'the first'}"
+                f"(line {one.line}) and `{other.id}` (line {other.line}); runs may name any of them, tables have all"
             )
     return findings, notes
 
@@ -208,12 +257,9 @@ def _rows_in_language(path: Source, frame: pd.DataFrame, language: str, format: 
         remedy = f"{name_it}omit `only_language` (--only-language)"
         raise InputError(join(filter(None, [lacking, remedy, _columns_hint(path, format)]), "; "))
     if (rows := frame[frame["language"].str.strip().str.lower() == language.strip().lower()]).empty:
-        raise InputError.say(
-            "%(file)s: no row in language `%(code)s`; found %(codes)s",
-            file=name_of(path),
-            code=language,
-            codes=sorted(set(frame["language"]) - {""}) or say("none named"),
-        )
+        none = mark("%(file)s: no row in language `%(code)s`; found %(codes)s")
+        codes = sorted(set(frame["language"]) - {""}) or say("none named")
+        raise InputError.say(none, file=name_of(path), code=language, codes=codes)
     return rows.copy()
 
 
@@ -245,19 +291,39 @@ _SIDE_COLUMNS = {
 }
 
 
-def guess_columns(header: Sequence[str]) -> ColumnsDraft:
-    """Guess by its name which column of a table is what, and the layout; else the first two columns are the texts."""
+def guess_columns(header: Sequence[str], widths: Mapping[str, float] = MappingProxyType({})) -> ColumnsDraft:
+    """Guess by its name which column of a table is what, and the layout; else the texts are the two widest columns of
+    those whose `widths` are known, or the first.
+    """
     for reader, texts in PUBLISHED_COLUMNS.items():
         if set(texts) <= set(header):
             return ColumnsDraft(reader, *texts)  # type: ignore[arg-type]
-    by_name = {fold_name(column): column for column in reversed(header)}
-    hs, cn, hs_id, cn_id = (
-        next((by_name[fold_name(name)] for name in names if fold_name(name) in by_name), None)
-        for names in (_HS_NAMES, _CN_NAMES, _HS_IDS, _CN_IDS)
-    )
-    others = iter([name for name in header if name not in (hs, cn, hs_id, cn_id)])
+    hs, cn, hs_id, cn_id = (_find_name(header, names) for names in (_HS_NAMES, _CN_NAMES, _HS_IDS, _CN_IDS))
+    rest = [name for name in header if name not in (hs, cn, hs_id, cn_id)]
+    widest = sorted(rest, key=lambda name: (_is_id(name), -widths.get(name, 0)))[: (hs, cn).count(None)]
+    others = iter(sorted(widest, key=rest.index))
     hs = hs or next(others, header[0])
     return ColumnsDraft(hs=hs, cn=cn or next(others, header[-1]), hs_id=hs_id, cn_id=cn_id)
+
+
+def guess_side_columns(
+    header: Sequence[str], side: str, widths: Mapping[str, float] = MappingProxyType({})
+) -> tuple[str, str | None]:
+    """Guess, likewise, which column of a table of one side has the texts, and which their ids, if there are any."""
+    own_ids, own_names = (_HS_IDS, _HS_NAMES) if side == HS else (_CN_IDS, _CN_NAMES)
+    text = _find_name(header, (*own_names, *_HS_NAMES, *_CN_NAMES, "text"))
+    text = text or min(header, key=lambda name: (_is_id(name), -widths.get(name, 0)))
+    rest = [name for name in header if name != text]
+    return text, _find_name(rest, (*own_ids, "id")) or next(filter(_is_id, rest), None)
+
+
+def _find_name(header: Sequence[str], names: Iterable[str]) -> str | None:
+    by_name = {fold_name(column): column for column in reversed(header)}
+    return next((by_name[fold_name(name)] for name in names if fold_name(name) in by_name), None)
+
+
+def _is_id(name: str) -> bool:
+    return fold_name(name).split("_")[-1] in ("id", "ids", "pid", "qid", "cid", "docid", "docno", "nr", "index")
 
 
 CROWDCOUNTER = ("hs_id", "hs", "by", "type", "additional", "types", "cn", "label", "targets", "gpt4")

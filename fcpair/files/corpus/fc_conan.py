@@ -113,6 +113,7 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
     table[VALID] = (partition["verdict"] == Verdict.AGREE).astype("int64")
     for name in (*HS_METADATA, *CN_METADATA):
         table[name] = metadata[name].to_numpy() if name in metadata.columns else ""
+    table["cn_id"] = table["cn_id"].str.split(" ", n=1).str[0]  # the published files have one
     shown = labels[labels.groupby("cell_id")["code"].transform("size") > 1]
     slot = shown.groupby("cell_id").cumcount()
     if (slot >= len(ANSWERS)).any():

@@ -8,6 +8,7 @@ import hashlib
 import html
 import json
 import math
+import re
 import zipfile
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
@@ -26,11 +27,14 @@ from fcpair.files.tables.text_files import NO_TEXT_HERE, decode
 from fcpair.lazy import pd
 from fcpair.param_values import check_rules
 from fcpair.records import Origin
+from fcpair.sentences import Answer, Id, join, mark, say
 from fcpair.stages.corpus.text_identity import NO_TEXT, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Edit, Form, Question, Text
 from fcpair.stages.questions.closed import NONE
 from fcpair.values import visible_text
+from fcpair.words import Wording, Words
 
+ONE_PERSON = mark("if one person gave all of these, write `%(user)s` and that person into a table of users (--people)")
 PEOPLE = "people.csv"  # the table of users, which is written beside a project and is no export
 LARGEST = 1 << 30  # bytes that a zip file may unpack to
 _BLANK_BYTES = b"\xef\xbb\xbf \t\r\n"
@@ -67,21 +71,23 @@ def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
     else:
         check_file(path)
         contents = {str(path): path.read_bytes()}
-        if contents[str(path)].startswith((b"PK\x03\x04", b"PK\x05\x06")):  # the latter has no files
-            expected = "a whole zip file (is it cut off?)"
+        is_zip = contents[str(path)].startswith((b"PK\x03\x04", b"PK\x05\x06"))  # the latter has no files
+        if is_zip or path.suffix.lower() == ".zip":
+            expected = say("a whole zip file (is it cut off?)")
             with translate_read_errors(path, expected=expected), zipfile.ZipFile(path) as archive:
                 members = [member for member in archive.infolist() if is_read(PurePosixPath(member.filename))]
                 if sum(member.file_size for member in members) > LARGEST:
-                    what = f"it unpacks to more than {LARGEST >> 30} GB; unpack it, and name the folder"
-                    raise InputError(f"{path}: {what}")
+                    large = mark("%(file)s: it unpacks to more than %(n)s GB; unpack it, and name the folder")
+                    raise InputError.say(large, file=str(path), n=LARGEST >> 30)
                 members.sort(key=lambda member: member.filename)
                 contents = {f"{path}/{member.filename}": archive.read(member) for member in members}
     if not contents:
-        raise InputError(f"{path}: no export in it ends in {' or '.join(suffixes)}; export in such a format")
+        unread = mark("%(file)s: no export in it ends in %(suffixes)s; export in such a format")
+        raise InputError.say(unread, file=str(path), suffixes=join(suffixes, mark(" or ")))
     files = [ExportFile(name, decode(raw, name)) for name, raw in contents.items() if raw.strip(_BLANK_BYTES)]
     if not files:
-        empty = "the file is empty" if [*contents] == [str(path)] else "its files are empty"
-        raise InputError(f"{path}: {empty}; either nobody has answered there yet, or the export failed: export again")
+        empty = mark("%(file)s: empty; either nobody has answered there yet, or the export failed: export again")
+        raise InputError.say(empty, file=str(path))
     return files
 
 
@@ -126,6 +132,13 @@ class Project:
     headings: tuple[str, ...]  # as the study calls the texts of each item
     shards: Mapping[str, Sequence[Item]]  # the items of each person, in the order in which they are shown
     command: str  # reads the export
+    file: str = ""  # of the study, for a project that is downloaded from its pages, which take the export back, too
+    grid: str = ""
+    words: Words = field(default_factory=Words)
+
+    def options(self, name: str, question: Question[Any]) -> dict[str, Wording]:
+        """The options of a question in a tool, each with the key and the colour that it has in the study."""
+        return {option: self.words.option(self.grid, name, option) for option in option_names(question)}
 
 
 @dataclass(frozen=True)
@@ -161,6 +174,7 @@ class AnnotationTool(ABC):
     title: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)  # of the files that it exports
     most_questions: ClassVar[int | None] = None
+    unnamed: ClassVar[re.Pattern[str]] = re.compile("")  # what an export calls a user who is not named
     is_shared: ClassVar[bool] = False  # one project, and so one export, is of everybody
 
     @abstractmethod
@@ -178,7 +192,7 @@ class AnnotationTool(ABC):
 
     def names_nobody(self, user: str) -> bool:
         """Return whether what an export calls a user tells nobody apart."""
-        return not user
+        return not user or self.unnamed.fullmatch(user) is not None
 
     def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
         """The text that the tool shows, as its export has it."""
@@ -252,9 +266,11 @@ def read_users(path: str | Path) -> dict[str, str]:
     table, findings, users = read_table(path, [USER, ANNOTATOR]), list[Finding](), dict[str, str]()
     for line, user, person in zip(table[LINE], table[USER].map(_user_key), table[ANNOTATOR].str.strip(), strict=True):
         if user and not person:
-            findings.append(Finding(place_of(table), int(line), f"`{user}` has no `{ANNOTATOR}`"))
+            message = say("`%(user)s` has no `%(column)s`", user=user, column=ANNOTATOR)
+            findings.append(Finding(place_of(table), int(line), message))
         elif user and users.setdefault(user, person) != person:
-            message = f"`{user}` is `{users[user]}` in a line above, and `{person}` here"
+            two = mark("`%(user)s` is `%(first)s` in a line above, and `%(person)s` here")
+            message = say(two, user=user, first=users[user], person=person)
             findings.append(Finding(place_of(table), int(line), message))
     reject(str(path), findings)
     return users
@@ -270,14 +286,15 @@ def collect_exported(
     the tool is; without it, users have the names of people. Raises InputError if there is no answer in the export.
     """
     if not export.answers and not export.findings:
-        drafts = f", only {export.n_drafts:,} drafts that nobody has submitted" if export.n_drafts else ""
-        raise InputError(f"{path}: there is no answer in it{drafts}")
+        drafts = mark("%(file)s: there is no answer in it, only %(n)s drafts that nobody has submitted")
+        nothing = mark("%(file)s: there is no answer in it")
+        raise InputError.say(drafts if export.n_drafts else nothing, file=str(path), n=export.n_drafts)
     findings, first_users, seen = list(export.findings), dict[str, str](), set[str]()
     for answer in export.answers:  # a user may be somebody that another user of the same export is already
         person = (users or {}).get(_user_key(answer.user), answer.user)
         if answer.user not in {first := first_users.setdefault(person, answer.user), *seen}:
-            clause = "one person answers under one name; import what each has answered on its own"
-            message = f"`{first}` and `{answer.user}` are both {person}; {clause}"
+            both = mark("`%(user)s` and `%(other)s` are both %(name)s; import what each user has answered on its own")
+            message = say(both, user=first, other=answer.user, name=person)
             findings.append(Finding(answer.file, answer.line, message))
             seen.add(answer.user)
     n_by_line, rows = Counter((answer.file, answer.line) for answer in export.answers), []
@@ -287,9 +304,9 @@ def collect_exported(
         except InputError as error:
             number = ItemKey.parse(answer.key).number
             is_one_of_many = n_by_line[answer.file, answer.line] > 1 and number != NO_CODE
-            place = f"{round_.cells.number} {number}: " if is_one_of_many else ""
-            findings.append(Finding(answer.file, answer.line, f"{place}{error}", str(error)))
-    answers = _split_repeats(rows, round_.cells.number, findings)
+            shown = join((f"{round_.cells.number} {number}", str(error)), ": ") if is_one_of_many else str(error)
+            findings.append(Finding(answer.file, answer.line, shown, str(error)))
+    answers = _split_repeats(rows, findings)
     latest, earlier = [repeats[-1] for repeats in answers], [row for repeats in answers for row in repeats[:-1]]
     later_rows = [at for at, repeats in enumerate(answers) for _ in repeats[:-1]]
     earlier_rows = _frame(earlier).assign(later_row=later_rows)
@@ -301,11 +318,12 @@ def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, u
     if any(map(NO_TEXT.search, (answer.user, answer.key, answer.note, *words))):
         raise InputError(NO_TEXT_HERE)
     person, key = _person(answer.user, tool, users), ItemKey.parse(answer.key)
-    unit, is_other = round_.cells.number, key.round_name != round_.name
+    no_key = mark("`%(key)s` is no key, as shards for %(tool)s have them")
+    other = mark("this is an answer of `%(name)s`; expected `%(expected)s` (grid and round)")
     check_rules(
-        (not answer.key, f"there is no key of a {unit}; is this an export of what fcpair wrote?"),
-        (key.number == NO_CODE, f"`{answer.key}` is no key of {unit}s, as shards for {tool.title} have them"),
-        (is_other, f"this is an answer of `{key.round_name}`; expected `{round_.name}` (grid and round)"),
+        (not answer.key, say("there is no key; is this an export of what fcpair wrote?")),
+        (key.number == NO_CODE, say(no_key, key=answer.key, tool=tool.title)),
+        (key.round_name != round_.name, say(other, name=key.round_name, expected=round_.name)),
     )
     if not math.isnan(answer.seconds):
         parse_seconds(answer.seconds)
@@ -330,12 +348,12 @@ def _person(user: str, tool: AnnotationTool, users: Mapping[str, str] | None) ->
     if users and _user_key(user) in users:
         return users[_user_key(user)]
     if tool.names_nobody(user):
-        hint = f"; if one person gave all of these, write `{user}` and that person into a table for --people"
-        raise InputError(f"nobody is named who answered{hint if user else ''}")
+        hints = [say(ONE_PERSON, user=user)] if user else []
+        raise InputError(join((say("nobody is named who answered"), *hints), "; "))
     if users is not None:
         similar_names = [name for name in users if name.casefold() == _user_key(user).casefold()]
-        hint = f"did you mean `{similar_names[0]}`?" if similar_names else "add a line for them"
-        raise InputError(f"user `{user}` is not in the table of people; {hint}")
+        near = say("did you mean `%(name)s`?", name=similar_names[0]) if similar_names else say("add a line for them")
+        raise InputError(join((say("user `%(user)s` is not in the table of people", user=user), near), "; "))
     return user
 
 
@@ -344,36 +362,36 @@ def _submitted(form: Form, words: Mapping[str, Sequence[str]]) -> dict[str, obje
     questions, submitted, problems = dict(form.questions), dict[str, object](), list[str]()
     for name, chosen in words.items():
         if name not in questions:
-            problems.append(f"`{name}` is not a question of this round")
+            problems.append(say("`%(name)s` is not a question of this round", name=name))
         elif chosen:
             try:
                 submitted[name] = _submitted_value(questions[name], chosen)
             except InputError as error:
-                problems.append(f"{name}: {error}" if len(questions) > 1 else str(error))
+                problems.append(join((name, str(error)), ": ") if len(questions) > 1 else str(error))
     if problems:
-        raise InputError("; ".join(problems))
+        raise InputError(join(problems, "; "))
     return submitted
 
 
 def _submitted_value(question: Question[Any], chosen: Sequence[str]) -> object:
     if isinstance(question, AnyOf):
         if NONE in chosen and len(chosen) > 1:
-            raise InputError(
-                f"`{NONE}` is chosen together with {', '.join(choice for choice in chosen if choice != NONE)}"
-            )
+            others = [Answer(choice) for choice in chosen if choice != NONE]
+            raise InputError.say("`%(name)s` is chosen together with %(others)s", name=NONE, others=others)
         return [] if NONE in chosen else list(chosen)
     if len(chosen) > 1:
-        raise InputError(f"{len(chosen)} answers ({', '.join(f'`{choice}`' for choice in chosen)}); expected one")
+        raise InputError.say("%(n)s answers (%(names)s); expected one", n=len(chosen), names=[*map(Answer, chosen)])
     if isinstance(question, Closed):
         if chosen[0] not in (codes := {choice.name: choice.code for choice in question}):
-            raise InputError(f"unknown answer `{chosen[0]}`; expected one of {', '.join(codes)}")
+            unknown = mark("unknown answer `%(name)s`; expected one of %(names)s")
+            raise InputError.say(unknown, name=chosen[0], names=[*map(Answer, codes)])
         return question.store(codes[chosen[0]])
     if chosen[0].strip().lower() == SKIP:
-        raise InputError(f"`{SKIP}` says that there is no answer; expected a text")
+        raise InputError.say("`%(name)s` says that there is no answer; expected a text", name=SKIP)
     return chosen[0]
 
 
-def _split_repeats(rows: Sequence[Row], unit: str, findings: list[Finding]) -> list[list[Row]]:
+def _split_repeats(rows: Sequence[Row], findings: list[Finding]) -> list[list[Row]]:
     """The answers of each person on each item, the latest last; what has no order is a finding."""
     by_item: dict[tuple[int, str], list[Row]] = defaultdict(list)
     for row in rows:
@@ -387,8 +405,8 @@ def _split_repeats(rows: Sequence[Row], unit: str, findings: list[Finding]) -> l
         times = [row["at"] for row in distinct]
         if len(distinct) > 1 and ("" in times or len({*times}) < len(times)):
             first, *others = distinct
-            clause = f"in line {first[LINE]} of {first['place']}, and nothing says which answer is the later"
-            message = f"this {unit} has been answered by {person} already, {clause}"
+            undated = mark("answered already by %(name)s in line %(line)s of %(file)s; nothing says which is the later")
+            message = say(undated, name=person, line=Id(first[LINE]), file=first["place"])
             findings += [Finding(row["place"], row[LINE], message) for row in others]
         ordered.append(sorted(distinct, key=lambda row: row["at"]))
     return ordered

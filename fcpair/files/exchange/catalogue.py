@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -37,9 +36,14 @@ from fcpair.files.exchange.annotation_tool import (
 from fcpair.files.tables.tabular import require_columns
 from fcpair.files.tables.text_files import Record, parse_csv, read_records
 from fcpair.param_values import check_rules
+from fcpair.sentences import isolate, mark, say
 from fcpair.stages.questions import AnyOf, Form, Question
 from fcpair.values import as_text, parse_json
 
+_COLOURS = {  # as fcpair.css has them on white
+    **{"purple": "#6b3fb3", "pink": "#a82670", "yellow": "#7a5d00", "green": "#1a6b3c", "red": "#b3261e"},
+    **{"blue": "#1c5bb8", "teal": "#00686c", "orange": "#a84300", "grey": "#56606f"},
+}
 _TEXT = f"{KEY}_"  # begins the names of the texts of an item, which are numbered
 _PART_BY_TYPE = {"choices": "choices", "textarea": "text"}
 
@@ -87,11 +91,12 @@ class LabelStudio(AnnotationTool):
             elif file.text.lstrip().startswith("["):
                 records = read_records(file.text, file.place, [])
             else:
-                finding = Finding(file.place, 1, "expected an export in JSON, which is one list of objects")
-                raise InputError(f"{file.place}: cannot be read", [finding])
+                finding = Finding(file.place, 1, say("expected an export in JSON, which is one list of objects"))
+                raise InputError(say("%(file)s: cannot be read", file=file.place), [finding])
             is_full = any("annotations" in record.value for record in records)
             if any(record.value.keys() == {"data"} for record in records):
-                raise InputError(f"{file.place}: these are the tasks of the project, not an export of Label Studio")
+                tasks = mark("%(file)s: these are the tasks of the project, not an export of Label Studio")
+                raise InputError.say(tasks, file=file.place)
             if records and not is_full:
                 kind = "CSV" if is_table else "JSON_MIN"
                 lacks[f"{file.place}: an export in {kind} has no skips and no drafts; one in JSON has them"] = None
@@ -100,9 +105,9 @@ class LabelStudio(AnnotationTool):
                     answers += (_read_task if is_full else _read_row)(file, record, form)
                     n_drafts += len(record.value.get("drafts") or [])
                 except (TypeError, ValueError, KeyError, AttributeError) as error:
-                    why = f"{error} is missing" if isinstance(error, KeyError) else f"{error}"
-                    edited = f"this is not a task as Label Studio exports it ({why}); was the file edited by hand?"
-                    message = str(error) if isinstance(error, InputError) else edited
+                    why = say("%(name)s is missing", name=str(error)) if isinstance(error, KeyError) else str(error)
+                    edited = mark("no task as Label Studio exports it (%(why)s); was the file edited by hand?")
+                    message = why if isinstance(error, InputError) else say(edited, why=why)
                     findings.append(Finding(file.place, record.line, message))
         return ToolExport(answers, [*lacks], findings, n_drafts)
 
@@ -121,16 +126,18 @@ def format_config(project: Project) -> str:
     boxes: list[tuple[str, str, Question[Any] | None]] = [("Note", note_name(project.form), None)]
     for title, name, question in [*((name, name, of) for name, of in project.form.questions), *boxes]:
         ElementTree.SubElement(view, "Header", value=title)
-        if question is None or not (options := option_names(question)):
+        if question is None or not (options := project.options(name, question)):
             required = "false" if question is None else "true"
             limits = {"rows": "3", "maxSubmissions": "1", "editable": "true", "required": required}
             ElementTree.SubElement(view, "TextArea", {"name": name, "toName": f"{_TEXT}1", **limits})
             continue
         number = "multiple" if isinstance(question, AnyOf) else "single"
         choices = ElementTree.SubElement(view, "Choices", name=name, toName=f"{_TEXT}1", choice=number, required="true")
-        for option in options:
-            alias = {"alias": option} if "$" in option else {}  # which is what the export has
-            ElementTree.SubElement(choices, "Choice", {"value": option.replace("$", unread), **alias})
+        for option, own in options.items():
+            marks = {"alias": option} if "$" in option else {}  # which is what the export has
+            marks |= {"hotkey": own.key} if own.key else {}
+            marks |= {"style": f"border-left: 6px solid {_COLOURS[own.colour]}"} if own.colour else {}
+            ElementTree.SubElement(choices, "Choice", {"value": option.replace("$", unread), **marks})
     ElementTree.indent(view)
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
@@ -142,8 +149,8 @@ def _read_task(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAns
         for result in annotation.get("result") or []:
             name, kind = str(result["from_name"]), str(result["type"])
             if name not in expected or kind not in _PART_BY_TYPE:
-                hint = "is the configuration another one?"
-                raise InputError(f"`{name}` ({kind}) is not a question of this round; {hint}")
+                other = mark("`%(name)s` is not a question of this round; is the configuration another one?")
+                raise InputError.say(other, name=name)
             words.setdefault(name, []).extend(map(as_text, result["value"][_PART_BY_TYPE[kind]]))
         note, is_skip = "\n".join(words.pop(note_name(form), ())), bool(annotation.get("was_cancelled"))
         if words or note or is_skip:
@@ -207,14 +214,15 @@ class JsonLinesTool(AnnotationTool):
         answers, findings = list[ToolAnswer](), list[Finding]()
         for file in files:
             if not file.text.lstrip().startswith(("{", "[")):
-                raise InputError(f"{file.place}: expected an export with a JSON object on each line (JSONL)")
+                expected = mark("%(file)s: expected an export with a JSON object on each line (JSONL)")
+                raise InputError.say(expected, file=file.place)
             for line, value in read_records(file.text, file.place, findings):
                 try:
                     if answer := self.read_answer(file, line, value, form):
                         answers.append(answer)
                 except (TypeError, ValueError, OverflowError, OSError) as error:
-                    message = str(error) if isinstance(error, InputError) else f"no task of an export ({error})"
-                    findings.append(Finding(file.place, line, message))
+                    none = say("no task of an export (%(why)s)", why=str(error))
+                    findings.append(Finding(file.place, line, str(error) if isinstance(error, InputError) else none))
         return ToolExport(answers, [self.lacks], findings)
 
     def task(self, project: Project, item: Item) -> dict[str, Any]:
@@ -227,24 +235,25 @@ class JsonLinesTool(AnnotationTool):
         return {f"{name}.jsonl": to_json_lines(of_person) for name, of_person in tasks.items()}
 
 
-EVERYBODY = "all"  # the name of the file of a project that is annotated together
-_COLOURS = ("#1f6feb", "#8250df", "#bf3989", "#9a6700", "#1a7f37", "#cf222e")
-
-
 class Doccano(JsonLinesTool):
     """doccano 1.8."""
 
     name, title, most_questions = "doccano", "doccano", 1
+    unnamed = re.compile("all")  # the file of a project that is annotated together
     lacks = "doccano's exports have no skips and no times, and only the last of several answers"
     suffixes = (".jsonl", ".json")
 
     def write(self, project: Project) -> dict[str, str]:
         """The texts of each person as JSON lines, `labels.json` if there are options, `people.csv`, `README.md`."""
-        question = project.form.questions[0][1]
-        options, labels = option_names(question), []
-        for at, option in enumerate(options, 1):  # the numbers are keys of the first nine
-            colours = {"background_color": _COLOURS[at % len(_COLOURS)], "text_color": "#ffffff"}
-            labels.append({"text": option, "suffix_key": str(at) if at < 10 else None, **colours})
+        name, question = project.form.questions[0]
+        options, labels = project.options(name, question), list[dict[str, Any]]()
+        keys, colours = {own.key for own in options.values()}, {own.colour for own in options.values()}
+        free_colours = [name for name in _COLOURS if name not in colours] or [*_COLOURS]
+        for at, (option, own) in enumerate(options.items(), 1):
+            key = own.key or (str(at) if at < 10 and str(at) not in keys else None)
+            colour = _COLOURS[own.colour or free_colours[at % len(free_colours)]]
+            marks = {"suffix_key": key, "background_color": colour, "text_color": "#ffffff"}
+            labels.append({"text": option, **marks})
         return {
             "README.md": self.readme(project, options=options, is_single=not isinstance(question, AnyOf)),
             PEOPLE: format_people({name: name for name in project.shards}),
@@ -259,22 +268,17 @@ class Doccano(JsonLinesTool):
     def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
         """The texts below their headings; invisible signs let lines from right to left run their own way."""
         lines = super().shown_text(headings, texts).split("\n")
-        return "\n".join(
-            f"\u2068{line}\u2069" if any(unicodedata.bidirectional(sign) in {"R", "AL"} for sign in line) else line
-            for line in lines
-        )
-
-    def names_nobody(self, user: str) -> bool:
-        """Return whether the file is that of a project that is annotated together."""
-        return super().names_nobody(user) or user == EVERYBODY
+        return "\n".join(isolate(line, "ltr") for line in lines)
 
     def read_answer(self, file: ExportFile, line: int, value: Mapping[str, Any], form: Form) -> ToolAnswer | None:
         """An answer in the file of a user; in one called `all` nobody is named."""
         words, notes = value.get("label"), value.get("Comments") or []
         check_rules(
             ("label" not in value, "there is no `label`; is it an export of doccano?"),
-            (not isinstance(words, list), "`label` and `Comments` are no lists, as doccano's are"),
-            (not isinstance(notes, list), "`label` and `Comments` are no lists, as doccano's are"),
+            (
+                not (isinstance(words, list) and isinstance(notes, list)),
+                "`label` and `Comments` are no lists, as doccano's are",
+            ),
         )
         if not words:
             return None
@@ -305,7 +309,9 @@ class Potato(JsonLinesTool):
         tasks = [self.task(project, item) | {"assigned_annotators": of} for item, of in people_by_item.items()]
         schemes = []
         for name, question in project.form.questions:
-            options, kind = option_names(question), "multiselect" if isinstance(question, AnyOf) else "radio"
+            kind = "multiselect" if isinstance(question, AnyOf) else "radio"
+            owned = project.options(name, question).items()
+            options = [{"name": option, "key_value": own.key} if own.key else option for option, own in owned]
             choice = {"annotation_type": kind, "name": name, "description": name, "labels": options}
             required = {"label_requirement": {"required": True}}
             schemes.append(choice | required if options else _box(name, name, required=True))
@@ -354,13 +360,13 @@ def _box(name: str, description: str, *, required: bool) -> dict[str, Any]:
 
 
 _TEXT_FIELD = f"{KEY}_text"  # the field of a text that is the answer
-_UNNAMED = re.compile(r"(?:.*-)?\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")  # a session that nobody named is called by its time
 
 
 class Prodigy(JsonLinesTool):
     """Prodigy 1.11 and later, as its documentation has it: it shows `html`, since it breaks no lines of `text`."""
 
     name, title, most_questions = "prodigy", "Prodigy", 1
+    unnamed = re.compile(r"(?:.*-)?\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")  # the time of a session that nobody named
     lacks = "Prodigy's exports do not say how long an answer took"
 
     def write(self, project: Project) -> dict[str, str]:
@@ -389,26 +395,22 @@ class Prodigy(JsonLinesTool):
         listed = {"options": [{"id": option, "text": option} for option in options]} if options else {}
         return super().task(project, item) | {"html": html} | listed
 
-    def names_nobody(self, user: str) -> bool:
-        """Return whether a session was opened without a name."""
-        return super().names_nobody(user) or _UNNAMED.fullmatch(user) is not None
-
     def read_answer(self, file: ExportFile, line: int, value: Mapping[str, Any], form: Form) -> ToolAnswer:
         """An answer of what `db-out` writes; `ignore` is a skip."""
         name, question = form.questions[0]
         act, seconds = value.get("answer"), value.get("_timestamp")
         if act not in {"accept", "ignore"}:
-            raise InputError(f"`answer` is `{act}`; expected accept, or ignore for a skip")
+            raise InputError.say("`answer` is `%(act)s`; expected accept, or ignore for a skip", act=str(act))
         chosen = value.get("accept") if option_names(question) else [value.get(_TEXT_FIELD)]
         if not isinstance(chosen, list | None):
-            raise InputError("`accept` is no list, as Prodigy's is")
+            raise InputError.say("`accept` is no list, as Prodigy's is")
         words = [as_text(word) for word in chosen or () if word not in (None, "")]
         try:
             since_s = float("nan" if isinstance(seconds, bool) else 0 if seconds is None else seconds)
             at = "" if seconds is None else datetime.fromtimestamp(since_s, UTC).isoformat()
         except (TypeError, ValueError, OverflowError, OSError):
-            expected = "expected seconds since 1970, as Prodigy writes them"
-            raise InputError(f"`{seconds}` is not a time; {expected}") from None
+            expected = mark("`%(time)s` is not a time; expected seconds since 1970, as Prodigy writes them")
+            raise InputError.say(expected, time=str(seconds)) from None
         user, answer = value.get("_annotator_id") or value.get("_session_id"), {name: words} if words else {}
         user, key, note, shown = map(as_text, (user, *map(value.get, (KEY, NOTE, "text"))))
         is_skip = act == "ignore"
@@ -421,5 +423,6 @@ TOOLS: dict[str, AnnotationTool] = {tool.name: tool for tool in (LabelStudio(), 
 def find_tool(name: str) -> AnnotationTool:
     """The tool of that name; raises InputError with the nearest one if there is none."""
     if name not in TOOLS:
-        raise InputError(f"`{name}` is no annotation tool here; {suggest_name(name, TOOLS)}")
+        message = mark("`%(name)s` is no annotation tool here; %(hint)s")
+        raise InputError.say(message, name=name, hint=suggest_name(name, TOOLS))
     return TOOLS[name]

@@ -15,14 +15,15 @@ from fcpair.lazy import pd
 from fcpair.notebook import Result, column_names
 from fcpair.plans import NAME
 from fcpair.records import Tier
+from fcpair.sentences import Answer, Sentence, join, mark, say
 
 CAME, WENT, CHANGED = "came", "went", "changed"
 LONGEST_CLAUSE = 2_000  # characters
 KEY = ("hs_sha256", "cn_sha256")
-_EVIDENCE = {
-    "labels": ("answer", ("annotator",), "label"),
-    "decisions": ("decision", (), "decision"),
-    "verdicts": ("verdict", ("validator",), "verdict"),
+_EVIDENCE = {  # a word for it, one that names who said it, and the columns of who said it and of what
+    "labels": (mark("answer"), mark("answer of %(name)s"), "annotator", "label"),
+    "decisions": (mark("decision"), "", "", "decision"),
+    "verdicts": (mark("verdict"), mark("verdict of %(name)s"), "validator", "verdict"),
 }
 RECORD_SHAPE = {
     **{"name": str, "study": int, "pseudonyms": int, "seed": int, "last_run": int, "texts": bool},
@@ -35,8 +36,9 @@ _ROW_SHAPES = {
     "decisions": {"pair": int, "decision": str, "by": str, "rule": str},
     "verdicts": {"pair": int, "validator": str, "verdict": str},
 }
+_NONE = say("none")
 _FOUR = [tier.label for tier in Tier]  # the widest first
-_Said = dict[tuple[str, ...], str]
+_Said = dict[str, list[str]]
 
 
 def find_misfit(value: Any, shape: Any, where: str = "it") -> str | None:
@@ -99,7 +101,7 @@ class ReleaseChanges(Result, tuple[PairChange, ...]):
 @dataclass(frozen=True)
 class _Side:
     """One of two releases, as far as one grid goes: its pairs by the digests of their texts, and what was said of each,
-    by who said it; where that is not known, all that was said of it, in order.
+    by who said it; where that is not known, all that was said of it.
     """
 
     pairs: dict[tuple[str, str, int], dict[str, Any]]
@@ -126,12 +128,13 @@ def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, A
                 pairs[(*texts, n_same[texts])] = row
                 n_same[texts] += 1
             evidence: dict[str, dict[int, _Said]] = {table: {} for table in _EVIDENCE}
-            for table, (_, who, answer) in _EVIDENCE.items():
+            for table, (_, _, who, answer) in _EVIDENCE.items():
                 for row in _read_rows(folder, f"{prefix}{table}"):
                     of_pair = evidence[table].setdefault(int(row["pair"]), {})
-                    words = f"{row[answer]} by {row['by'] or row['rule']}" if table == "decisions" else row[answer]
-                    key = tuple(row[name] for name in who) if same_people else ()
-                    of_pair[key] = ", ".join(sorted([*of_pair[key].split(", "), words])) if key in of_pair else words
+                    words: str = Answer(row[answer])
+                    if table == "decisions":
+                        words = say("%(answer)s by %(name)s", answer=words, name=row["by"] or join([row["rule"]]))
+                    of_pair.setdefault(row[who] if who and same_people else "", []).append(words)
             sides.append(_Side(pairs, evidence, record["rules"].get(grid, {})))
         changes += sorted(_changes(grid, *sides), key=lambda change: (change.pair, change.change))
     return ReleaseChanges(changes)
@@ -158,17 +161,16 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
         is_change = bool(tier_before) == bool(tier_after)
         kind = CHANGED if is_change else CAME if tier_after else WENT
         moved, because = _members(tier_before) ^ _members(tier_after), []
-        for table, (name, _, _) in _EVIDENCE.items():  # a clause for each answer, decision and verdict that differs
+        for table, (word, named, _, _) in _EVIDENCE.items():  # a clause for each of these that differs
             said_before = before.evidence[table].get(int(old["pair"]), {}) if old else {}
             said_after = after.evidence[table].get(int(new["pair"]), {}) if new else {}
             for who in sorted(said_before | said_after):
-                first, then = (said.get(who, "") for said in (said_before, said_after))
+                first, then = (sorted(said.get(who, [])) or _NONE for said in (said_before, said_after))
                 if first != then:
-                    whose = f"{name} of {who[0]}" if who else name
-                    because.append(f"{whose}: {first or 'none'} -> {then or 'none'}")
+                    because.append(_clause(say(named if who else word, name=who), first, then))
         because += _rule_changes(before, after, moved)
         because = because or list(_rule_changes(before, after, {*before.rules, *after.rules}))
-        clauses = tuple(show_foreign(clause, LONGEST_CLAUSE) for clause in because)
+        clauses = tuple(safe if (safe := show_foreign(of, LONGEST_CLAUSE)) != of else of for of in because)
         number = int((new or old or {})["pair"])
         yield PairChange(grid, kind, number, tier_before, tier_after, label_before, label_after, clauses)
 
@@ -187,8 +189,12 @@ def _members(tiers: str) -> set[str]:
     return names | set(_FOUR[: best + 1])
 
 
-def _rule_changes(before: _Side, after: _Side, tiers: Collection[str]) -> Iterator[str]:
+def _rule_changes(before: _Side, after: _Side, tiers: Collection[str]) -> Iterator[Sentence]:
     for tier in (tier for tier in dict.fromkeys([*before.rules, *after.rules]) if tier in tiers):
-        first, then = before.rules.get(tier, "none"), after.rules.get(tier, "none")
+        first, then = before.rules.get(tier, _NONE), after.rules.get(tier, _NONE)
         if first != then:
-            yield f"rule of {tier}: {first} -> {then}"
+            yield _clause(say("rule of %(tier)s", tier=tier), first, then)
+
+
+def _clause(subject: Sentence, before: str | list[str], after: str | list[str]) -> Sentence:
+    return join((subject, say("%(before)s -> %(after)s", before=before, after=after)), ": ")

@@ -16,6 +16,7 @@ from fcpair.errors import Finding, InputError, reject, suggest_name, translate_r
 from fcpair.files.tables.tabular import check_file
 from fcpair.files.tables.text_files import format_section
 from fcpair.lazy import pd
+from fcpair.sentences import mark, say
 from fcpair.stages.corpus.text_identity import digest
 
 FORM_FILE = "release.toml"
@@ -25,14 +26,19 @@ Kind = Literal["text", "date", "version", "licence", "url", "doi", "texts", "lan
 _LISTS = ("texts", "languages", "authors")
 _EXAMPLES: dict[Kind, str] = {"date": "", "texts": "[]", "languages": "[]", "authors": ""}
 DATA, TEXT_DIGEST = "data", "_sha256"
+NO_TEXTS = say(
+    "no pair is in any tier yet, so the release would hold no texts, only labels and decisions by the numbers of their "
+    "pairs; have pairs decided and validated first, or make a draft"
+)
 
 
 @dataclass(frozen=True)
 class FormEntry:
-    """A key of the form: its section, its name, what is asked, of which kind the answer is, and whether it must be."""
+    """A key of the form: its section, its name, its label on pages, what is asked, its kind, and whether it must be."""
 
     section: str
     key: str
+    label: str
     asks: str
     kind: Kind = "text"
     required: bool = True
@@ -44,51 +50,70 @@ class FormEntry:
 
 
 ENTRIES = (
-    FormEntry(TOP, "title", "The title of the dataset."),
-    FormEntry(TOP, "description", "What the dataset is, in a sentence or two."),
-    FormEntry(TOP, "version", "The version of this release, such as 1.0.0.", "version"),
-    FormEntry(TOP, "date", "The day of the release, such as 2026-11-26; no clock is asked.", "date"),
-    FormEntry(TOP, "languages", 'The languages of the texts, as BCP 47 tags: ["en"].', "languages"),
-    FormEntry(TOP, "keywords", "Keywords by which others find it.", "texts", required=False),
-    FormEntry(TOP, "url", "Where the dataset can be found.", "url", required=False),
-    FormEntry(TOP, "doi", "Its DOI, such as 10.5281/zenodo.1.", "doi", required=False),
-    FormEntry(TOP, "contact", "Whom readers of the dataset may write to; it is published.", required=False),
-    FormEntry(TOP, "funding", "Who paid for it.", required=False),
-    FormEntry(TOP, "cite", "How to cite the paper about it.", required=False),
-    FormEntry(TOP, "authors", "Who made it, as people are to be cited: one table each.", "authors"),
-    FormEntry(
-        "licence", "labels", "The licence of labels, answers and decisions: an SPDX id or LicenseRef-NAME.", "licence"
-    ),
-    FormEntry("licence", "texts", "The licence of the texts; of several corpora the strictest.", "licence"),
-    FormEntry("rai", "data_limitations", "What the data cannot show, and what it must not be used for."),
-    FormEntry("rai", "data_biases", "Which biases are known or likely: of sources, selection, annotators."),
-    FormEntry("rai", "personal_sensitive_information", "Which personal or sensitive information the texts hold."),
-    FormEntry("rai", "data_use_cases", "For which uses the data was made, and for which it was checked."),
-    FormEntry("rai", "data_social_impact", "What good and what harm may come of it."),
-    FormEntry("rai", "synthetic_texts", "Which source texts machines wrote; empty if none.", required=False),
-    FormEntry("rai", "was_derived_from", "The corpora that it is made of: names, versions, addresses.", "texts"),
-    FormEntry("datasheet", "purpose", "For what purpose the dataset was made, and by whom."),
-    FormEntry("datasheet", "people", "How annotators were found, what they were paid, how they were looked after."),
-    FormEntry("datasheet", "ethics", "Which ethics review there was, and what it said."),
-    FormEntry("datasheet", "source_consent", "Whether the writers of the source texts knew and consented."),
-    FormEntry("datasheet", "cleaning", "What was done to the texts before they came into the study."),
-    FormEntry("datasheet", "maintenance", "Who maintains it, how errors are reported, how long it is kept."),
-    FormEntry("statement", "curation_rationale", "Why these texts were chosen."),
-    FormEntry("statement", "language_variety", "Which varieties of the languages, and in which script."),
-    FormEntry("statement", "speaker_demographic", "What is known of those who wrote the texts."),
-    FormEntry("statement", "annotator_demographic", "What is known of those who labelled, and of their training."),
-    FormEntry("statement", "speech_situation", "When, where and for whom the texts were written."),
-    FormEntry("statement", "text_characteristics", "Of what genre and on which topics the texts are."),
-)
+    FormEntry(TOP, "title", mark("Title"), mark("The title of the dataset.")),
+    FormEntry(TOP, "description", mark("Description"), mark("What the dataset is, in a sentence or two.")),
+    FormEntry(TOP, "version", mark("Version"), mark("The version of this release, such as 1.0.0."), "version"),
+    FormEntry(TOP, "date", mark("Day"), mark("The day of the release, such as 2026-11-26; no clock is asked."), "date"),
+    FormEntry(TOP, "languages", mark("Languages"),
+        mark('The languages of the texts, as BCP 47 tags: ["en"].'), "languages"),
+    FormEntry(TOP, "keywords", mark("Keywords"), mark("Keywords by which others find it."), "texts", required=False),
+    FormEntry(TOP, "url", mark("Address"), mark("Where the dataset can be found."), "url", required=False),
+    FormEntry(TOP, "doi", mark("DOI"), mark("Its DOI, such as 10.5281/zenodo.1."), "doi", required=False),
+    FormEntry(TOP, "contact", mark("Contact"),
+        mark("Whom readers of the dataset may write to; it is published."), required=False),
+    FormEntry(TOP, "funding", mark("Funding"), mark("Who paid for it."), required=False),
+    FormEntry(TOP, "cite", mark("Citation"), mark("How to cite the paper about it."), required=False),
+    FormEntry(TOP, "authors", mark("Authors"),
+        mark("Who made it, as people are to be cited: one table each."), "authors"),
+    FormEntry("licence", "labels", mark("Licence of the labels"),
+        mark("The licence of labels, answers and decisions: an SPDX id or LicenseRef-NAME."), "licence"),
+    FormEntry("licence", "texts", mark("Licence of the texts"),
+        mark("The licence of the texts; of several corpora the strictest."), "licence"),
+    FormEntry("rai", "data_limitations", mark("Limitations"),
+        mark("What the data cannot show, and what it must not be used for.")),
+    FormEntry("rai", "data_biases", mark("Biases"),
+        mark("Which biases are known or likely: of sources, selection, annotators.")),
+    FormEntry("rai", "personal_sensitive_information", mark("Personal information"),
+        mark("Which personal or sensitive information the texts hold.")),
+    FormEntry("rai", "data_use_cases", mark("Uses"),
+        mark("For which uses the data was made, and for which it was checked.")),
+    FormEntry("rai", "data_social_impact", mark("Social impact"), mark("What good and what harm may come of it.")),
+    FormEntry("rai", "synthetic_texts", mark("Texts written by machines"),
+        mark("Which source texts machines wrote; empty if none."), required=False),
+    FormEntry("rai", "was_derived_from", mark("Sources"),
+        mark("The corpora that it is made of: names, versions, addresses."), "texts"),
+    FormEntry("datasheet", "purpose", mark("Purpose"), mark("For what purpose the dataset was made, and by whom.")),
+    FormEntry("datasheet", "people", mark("People"),
+        mark("How annotators were found, what they were paid, how they were looked after.")),
+    FormEntry("datasheet", "ethics", mark("Ethics review"), mark("Which ethics review there was, and what it said.")),
+    FormEntry("datasheet", "source_consent", mark("Consent of the writers"),
+        mark("Whether the writers of the source texts knew and consented.")),
+    FormEntry("datasheet", "cleaning", mark("Cleaning"),
+        mark("What was done to the texts before they came into the study.")),
+    FormEntry("datasheet", "maintenance", mark("Maintenance"),
+        mark("Who maintains it, how errors are reported, how long it is kept.")),
+    FormEntry("statement", "curation_rationale", mark("Choice of the texts"), mark("Why these texts were chosen.")),
+    FormEntry("statement", "language_variety", mark("Varieties of language"),
+        mark("Which varieties of the languages, and in which script.")),
+    FormEntry("statement", "speaker_demographic", mark("Who wrote the texts"),
+        mark("What is known of those who wrote the texts.")),
+    FormEntry("statement", "annotator_demographic", mark("Who labelled"),
+        mark("What is known of those who labelled, and of their training.")),
+    FormEntry("statement", "speech_situation", mark("Situation"),
+        mark("When, where and for whom the texts were written.")),
+    FormEntry("statement", "text_characteristics", mark("Genre and topics"),
+        mark("Of what genre and on which topics the texts are.")),
+)  # fmt: skip
 """Every key of the form, in its order."""
 _BY_PATH = {entry.path: entry for entry in ENTRIES}
+EXPECTS = mark("`%(key)s` is `%(text)s`; expected %(expected)s")
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")  # as Croissant asks for
 _ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _PATTERNS: dict[str, tuple[re.Pattern[str], str]] = {
-    "version": (_VERSION, "three numbers, such as 1.0.0 (https://semver.org)"),
-    "url": (re.compile(r"https?://\S+"), "an address that begins with https://"),
-    "doi": (re.compile(r"10\.\d{4,9}/\S+"), "a DOI without an address, such as 10.5281/zenodo.1"),
+    "version": (_VERSION, mark("three numbers, such as 1.0.0 (https://semver.org)")),
+    "url": (re.compile(r"https?://\S+"), mark("an address that begins with https://")),
+    "doi": (re.compile(r"10\.\d{4,9}/\S+"), mark("a DOI without an address, such as 10.5281/zenodo.1")),
 }
 """Patterns of texts of some kinds, as Croissant and CITATION.cff ask for them."""
 
@@ -144,44 +169,53 @@ def read_form(path: str | Path) -> ReleaseForm:
     check_file(path)
     with translate_read_errors(path, expected="TOML"):
         content = tomllib.loads(path.read_text("utf-8"))
-    answers: dict[str, Any] = {}
-    findings, flat = [], dict[str, Any]()
+    flat = dict[str, Any]()
     for key, value in content.items():
         is_section = key != TOP and isinstance(value, Mapping) and any(key == entry.section for entry in ENTRIES)
         flat |= {f"{key}.{name}": item for name, item in value.items()} if is_section else {key: value}
-    for key, value in flat.items():
+    form, errors = parse_form(flat)
+    reject(path, [Finding(str(path), None, str(error)) for error in errors.values()])
+    return form
+
+
+def parse_form(values: Mapping[str, Any]) -> tuple[ReleaseForm, dict[str, InputError]]:
+    """The form of values by `FormEntry.path`, and what is wrong with each that cannot be."""
+    answers, errors = dict[str, Any](), dict[str, InputError]()
+    for key, value in values.items():
         try:
             if answer := _read_answer(key, value):
                 answers[key] = answer
         except InputError as error:
-            findings.append(Finding(str(path), None, str(error)))
-    reject(path, findings)
-    return ReleaseForm(answers)
+            errors[key] = error
+    return ReleaseForm(answers), errors
 
 
 def _read_answer(key: str, value: Any) -> Any:
     if key not in _BY_PATH:
-        raise InputError(f"unknown key `{key}`; {suggest_name(key, _BY_PATH)}")
+        raise InputError.say("unknown key `%(key)s`; %(hint)s", key=key, hint=suggest_name(key, _BY_PATH))
     if (kind := _BY_PATH[key].kind) == "authors":
         return _read_authors(value)
     if kind in ("texts", "languages"):
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise InputError(f"`{key}` must be a list of texts")
+            raise InputError.say("`%(key)s` must be a list of texts", key=key)
         texts = tuple(item.strip() for item in value if item.strip())
         if kind == "languages" and (odd := [text for text in texts if not _LANGUAGE.fullmatch(text)]):
-            raise InputError(f"`{key}` has `{odd[0]}`; expected tags such as en, pt-BR or zh-Hant (BCP 47)")
+            raise InputError.say(
+                "`%(key)s` has `%(text)s`; expected tags such as en, pt-BR or zh-Hant (BCP 47)", key=key, text=odd[0]
+            )
         return texts
     if kind == "date":
         try:
             return value.isoformat() if type(value) is date else date.fromisoformat(value).isoformat() if value else ""
         except (TypeError, ValueError):
-            raise InputError(f"`{key}` is `{value}`; expected a day, such as 2026-11-26") from None
+            message = mark("`%(key)s` is `%(text)s`; expected a day, such as 2026-11-26")
+            raise InputError.say(message, key=key, text=str(value)) from None
     if not isinstance(value, str):
-        raise InputError(f"`{key}` must be a text in quotation marks")
+        raise InputError.say("`%(key)s` must be a text in quotation marks", key=key)
     if kind in _PATTERNS and value.strip():
         pattern, expected = _PATTERNS[kind]
         if not pattern.fullmatch(value.strip()):
-            raise InputError(f"`{key}` is `{value}`; expected {expected}")
+            raise InputError.say(EXPECTS, key=key, text=value, expected=say(expected))
     return _read_licence(key, value.strip()) if kind == "licence" and value.strip() else value.strip()
 
 
@@ -191,23 +225,25 @@ def _read_licence(key: str, licence: str) -> str:
             return str(canonicalize_license_expression(licence))
     except InvalidLicenseExpression:
         pass
-    expected = "one id of https://spdx.org/licenses, such as CC-BY-4.0, or LicenseRef-NAME for any other licence"
-    raise InputError(f"`{key}` is `{licence}`; expected {expected}")
+    expected = say("one id of https://spdx.org/licenses, such as CC-BY-4.0, or LicenseRef-NAME for any other licence")
+    raise InputError.say(EXPECTS, key=key, text=licence, expected=expected)
 
 
 def _read_authors(value: Any) -> tuple[dict[str, str], ...]:
     if not isinstance(value, list) or not all(isinstance(author, dict) for author in value):
-        raise InputError("`authors` must be tables, each under [[authors]]")
+        raise InputError.say("`authors` must be tables, each under [[authors]]")
     authors = []
     for author in value:
         if unknown := [key for key in author if key not in AUTHOR_KEYS]:
-            raise InputError(f"unknown key `{unknown[0]}` of an author; {suggest_name(unknown[0], AUTHOR_KEYS)}")
+            hint = suggest_name(unknown[0], AUTHOR_KEYS)
+            raise InputError.say("unknown key `%(key)s` of an author; %(hint)s", key=unknown[0], hint=hint)
         texts = {key: str(author.get(key, "")).strip() for key in AUTHOR_KEYS}
         if texts["orcid"] and not _ORCID.fullmatch(texts["orcid"]):
-            raise InputError(f"the ORCID `{texts['orcid']}` is none; expected one such as 0000-0002-1825-0097")
+            message = mark("the ORCID `%(text)s` is none; expected one such as 0000-0002-1825-0097")
+            raise InputError.say(message, text=texts["orcid"])
         if any(texts.values()):
             if not texts["family"]:
-                raise InputError("an author has no `family`; a group has its name there")
+                raise InputError.say("an author has no `family`; a group has its name there")
             authors.append({key: text for key, text in texts.items() if text})
     return tuple(authors)
 
@@ -240,7 +276,7 @@ class ReleaseTable:
             columns[text] = f"the SHA-256 of the text of `{text}`, by which `join_texts.py` finds it"
         names = {text: f"{text}{TEXT_DIGEST}" for text in self.texts}
         columns = {names.get(name, name): about for name, about in columns.items()}
-        return replace(self, rows=rows.rename(columns=names), columns=columns, texts=(), dropped=())
+        return replace(self, rows=rows.rename(columns=names), columns=columns, texts=[*names.values()], dropped=())
 
 
 @dataclass(frozen=True)

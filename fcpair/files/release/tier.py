@@ -12,14 +12,15 @@ from typing import Literal
 import numpy as np
 
 from fcpair.arrays import Ints
-from fcpair.errors import Finding, InputError, list_first, reject
-from fcpair.files.corpus.corpus import CN, HS, OWN_COLUMNS
+from fcpair.errors import Finding, InputError, reject
+from fcpair.files.corpus.corpus import CN, HS, OWN_COLUMNS, OWN_IDS, with_own_ids
 from fcpair.files.release.redaction import Escaped, code_span, escape_line, render
 from fcpair.files.tables.tabular import LINE, check_file, read_table
 from fcpair.lazy import pd
 from fcpair.param_values import InMemory
 from fcpair.params import Export, is_about_hate
 from fcpair.records import SampleSize, Tier, Verdict
+from fcpair.sentences import Id, mark, say
 from fcpair.stages.adjudication.partition import TierRule, best_first, own_tier_names
 from fcpair.stages.corpus.sample import draw_positions, own_order
 from fcpair.stages.questions import NO_CODE, Closed
@@ -49,13 +50,14 @@ def tier_table(
     """Put the pairs of a tier (`cell_id`, `hs_id`, `cn_id`, `n_labels`, `final`, `verdict`, `tier`, `tiers`) beside
     their `texts` (`text_id`, `body`, `language`, `meta`) and `labels` (`cell_id`, `annotator`, `code`).
 
-    Columns: those of `pair_frame`, `hs` and `cn` after the ids, `label.NAME` for each annotator (empty if there is
-    none), `hs.KEY` and `cn.KEY` for each item of metadata and, where they are known, the languages.
+    Columns: those of `pair_frame`, `hs` and `cn` after the ids, with `OWN_IDS` in front of them, `label.NAME` for each
+    annotator (empty if there is none), `hs.KEY` and `cn.KEY` for each item of metadata and, if known, the languages.
     """
     names = {choice.code: choice.name for choice in question}
     body, table = texts.set_index("text_id")["body"], pair_frame(pairs, question, rules)
     for at, side in enumerate(("hs", "cn"), 3):
         table.insert(at, side, table[f"{side}_id"].map(body))
+    table = with_own_ids(table, texts)
     by_annotator = labels.assign(label=labels["code"].map(names)).pivot_table(
         index="cell_id", columns="annotator", values="label", aggfunc="first", sort=False
     )
@@ -66,7 +68,7 @@ def tier_table(
     meta.index = texts["text_id"]
     for side in ("hs", "cn"):
         used = meta.loc[pairs[f"{side}_id"]]
-        for key in dict.fromkeys(key for item in used for key in item):
+        for key in dict.fromkeys(key for item in used for key in item if key != f"{side}_id"):
             table[f"{side}.{key}"] = [item.get(key, "") for item in used]
     return table
 
@@ -108,10 +110,12 @@ def _texts(bodies: pd.Series[str], ids: list[int]) -> pd.DataFrame:
 
 CARD = "README.md"
 DEFAULT = Tier.BRONZE.label
+ABOUT_OWN_ID = "the own id of the text, from the table that it was imported from; several are separated by spaces"
 CARD_COLUMNS = {
     "pair": "number of the pair",
     "hs_id": "number of the {hs}",
     "cn_id": "number of the {cn}",
+    **dict.fromkeys(OWN_IDS, ABOUT_OWN_ID),
     "hs": "the {hs}, verbatim",
     "cn": "the {cn}, verbatim",
     "label": "the final label, after adjudication: {labels}",
@@ -159,7 +163,7 @@ def hf_files(rows_by_tier: Mapping[str, pd.DataFrame], facts: CardFacts) -> dict
     columns = tiers[DEFAULT].columns
     described: dict[str, str] = {code_span(name): text for name, text in CARD_COLUMNS.items() if name in columns}
     for prefix, text in PREFIXES.items():
-        if prefixed := [name for name in columns if name.startswith(prefix)]:
+        if prefixed := [name for name in columns if name.startswith(prefix) and name not in CARD_COLUMNS]:
             described[", ".join(map(code_span, prefixed))] = text
     names = {"hs": facts.hs_name, "cn": facts.cn_name}
     articles = {side: "an" if name[:1].lower() in set("aeiou") else "a" for side, name in names.items()}
@@ -308,15 +312,15 @@ SHOWN = 10  # HS that a message names
 _NOTHING_ID = re.compile("nothing-[0-9]+")  # the id at a rank for which a system named nothing of the pool
 Numbering = Literal["corpus", "study"]
 _REFUSED: dict[Numbering, str] = {
-    "study": (
+    "study": mark(
         "its ids are the study's numbers; expected the corpus's own ids, as `fcpair export corpus` writes them "
         "(`fcpair evaluate` also takes the numbers, as `run:FILE(ids=study)`)"
     ),
-    "corpus": "its ids are the corpus's own; expected the study's numbers; omit `ids=study`",
+    "corpus": mark("its ids are the corpus's own; expected the study's numbers; omit `ids=study`"),
 }
 _FITS_BOTH: dict[Numbering, str] = {
-    "corpus": "its ids fit both numberings; they were read as the corpus's own ids, not as the study's numbers",
-    "study": "its ids fit both numberings; they were read as the study's numbers, not as the corpus's own ids",
+    "corpus": mark("its ids fit both numberings; they were read as the corpus's own ids, not as the study's numbers"),
+    "study": mark("its ids fit both numberings; they were read as the study's numbers, not as the corpus's own ids"),
 }
 
 
@@ -353,20 +357,26 @@ def read_run(
         all(set(named[side][f"{side}_id"]) <= by_id[side].keys() for side in named) for by_id in (texts, other_texts)
     )
     if fits_other and not fits:
-        raise InputError(f"{path}: {_REFUSED[other]}")
+        raise InputError.say("%(place)s: %(what)s", place=str(path), what=say(_REFUSED[other]))
     words = {number: word for word, numbers in texts[HS].items() for number in numbers}
     ranked_hs = {number for word in set(lines["hs_id"]) for number in texts[HS].get(word, ())}
     findings = []
     if missing_hs := [words.get(hs, str(hs)) for hs in sorted({*needed_hs} - ranked_hs)]:
-        n = f"{len(missing_hs)} of {len({*needed_hs})}"
-        findings.append(Finding(str(path), None, f"{n} HS have no line: {list_first(missing_hs, SHOWN)}"))
+        names = [*missing_hs[:SHOWN], *["..."] * (len(missing_hs) > SHOWN)]
+        n = {"number": len(missing_hs), "all": len({*needed_hs})}
+        what = say("%(number)s of %(all)s HS have no line: %(names)s", **n, names=names)
+        findings.append(Finding(str(path), None, what))
     for side, of_side in named.items():
         first = of_side.drop_duplicates(f"{side}_id")
         for line, id_ in zip(first["line"].tolist(), first[f"{side}_id"], strict=True):
             if (n_texts := len(texts[side].get(id_, ()))) != 1:
-                source = "corpus" if numbering == "corpus" and ids[side].own else "study"
-                problem = f"names {n_texts} different texts of the corpus" if n_texts else f"is not in the {source}"
-                findings.append(Finding(str(path), line, f"{side}_id `{id_}` {problem}", f"{side}_id {problem}"))
+                is_own, column = numbering == "corpus" and ids[side].own, f"{side}_id"
+                problem = say("is not in the corpus") if is_own else say("is not in the study")
+                if n_texts:
+                    problem = say("names %(number)s different texts of the corpus", number=n_texts)
+                what = say("%(column)s `%(id)s` %(problem)s", column=column, id=id_, problem=problem)
+                cause = say("%(column)s %(problem)s", column=column, problem=problem)
+                findings.append(Finding(str(path), line, what, cause))
     reject(path, [*findings, *_contradictions(path, lines)])
     is_both = fits and fits_other and any(ids[side].own for side in named)
     ordered = lines.sort_values(["hs_id", "rank"], kind="stable").reset_index(drop=True)
@@ -385,34 +395,38 @@ def _read_cells(path: Path) -> list[tuple[int, list[str]]]:
         try:
             text = path.read_text("utf-8-sig")
         except UnicodeDecodeError:
-            raise InputError(f"{path}: not UTF-8; expected a TREC run") from None
+            raise InputError.say("%(file)s: not UTF-8; expected a TREC run", file=str(path)) from None
         rows = [(line, cells) for line, content in enumerate(text.split("\n"), 1) if (cells := content.split())]
     problems = ((line, _line_problem(cells)) for line, cells in rows)
     reject(path, [Finding(str(path), line, wrong) for line, wrong in problems if wrong])
     if not rows:
-        raise InputError(f"{path}: the run is empty; expected lines of `{' '.join(RUN_COLUMNS)}`")
+        empty = mark("%(file)s: the run is empty; expected lines of `%(columns)s`")
+        raise InputError.say(empty, file=str(path), columns=" ".join(RUN_COLUMNS))
     return rows
 
 
 def _line_problem(cells: list[str]) -> str | None:
     if len(cells) != len(RUN_COLUMNS):
-        return f"{len(cells)} columns; expected {len(RUN_COLUMNS)}: {' '.join(RUN_COLUMNS)}"
+        n = {"number": len(cells), "expected": len(RUN_COLUMNS)}
+        return say("%(number)s columns; expected %(expected)s: %(names)s", **n, names=" ".join(RUN_COLUMNS))
     if not (cells[3].isascii() and cells[3].isdigit() and len(cells[3]) <= 18):
-        return f"rank is `{cells[3]}`; expected a whole number"
+        return say("rank is `%(cell)s`; expected a whole number", cell=cells[3])
     try:
         is_finite = math.isfinite(float(cells[4]))
     except ValueError:
         is_finite = False
-    return None if is_finite else f"score is `{cells[4]}`; expected a finite number"
+    return None if is_finite else say("score is `%(cell)s`; expected a finite number", cell=cells[4])
 
 
 def _contradictions(path: Path, lines: pd.DataFrame) -> Iterator[Finding]:
     for column in ("cn_id", "rank"):
         again = lines[lines.duplicated(["hs_id", column])]
         for line, value, hs in zip(again["line"], again[column], again["hs_id"], strict=True):
-            yield Finding(str(path), int(line), f"{column} {value} is duplicated for HS {hs}")
+            what = say("%(column)s %(value)s is duplicated for HS %(hs)s", column=column, value=str(value), hs=hs)
+            yield Finding(str(path), int(line), what)
     sorted_ = lines.sort_values(["hs_id", "rank"], kind="stable")
     rises = (sorted_["hs_id"] == sorted_["hs_id"].shift()) & (sorted_["score"] > sorted_["score"].shift())
     first = sorted_[rises].drop_duplicates("hs_id")
     for line, rank, hs in zip(first["line"], first["rank"], first["hs_id"], strict=True):
-        yield Finding(str(path), int(line), f"rank {rank} of HS {hs} has a higher score than the rank above it")
+        what = say("rank %(rank)s of HS %(hs)s has a higher score than the rank above it", rank=Id(rank), hs=hs)
+        yield Finding(str(path), int(line), what)

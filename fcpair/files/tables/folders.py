@@ -6,11 +6,14 @@ import hashlib
 import os
 import re
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from fcpair.errors import InputError, name_file, show_foreign
+from fcpair.sentences import mark, say
 from fcpair.unfinished import new_path, prefix_for
 
 
@@ -90,6 +93,32 @@ def write_all(files: Mapping[Path, bytes]) -> None:
             stack.enter_context(replace_file(path)).write_bytes(content)
 
 
+NO_ZIP = mark("%(file)s: is no zip file, or one that is damaged; name the folder of a release, or its zip file")
+MOST_UNPACKED = 4 << 30  # bytes
+
+
+@contextmanager
+def unpacked(path: str | Path) -> Iterator[Path]:
+    """A folder, or the one that is packed in a zip file, as long as the block lasts; InputError for anything else."""
+    if not (place := Path(path)).is_file():
+        if not place.is_dir():
+            absent = mark("%(file)s: there is no such folder; name the folder of a release, or its zip file")
+            raise InputError.say(absent, file=str(path))
+        yield place
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        try:
+            with zipfile.ZipFile(place) as archive:
+                if sum(member.file_size for member in archive.infolist()) > MOST_UNPACKED:
+                    raise zipfile.BadZipFile
+                archive.extractall(temporary)
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError):
+            raise InputError.say(NO_ZIP, file=str(path)) from None
+        inside = [*Path(temporary).iterdir()]
+        is_wrapped = len(inside) == 1 and inside[0].is_dir()
+        yield inside[0] if is_wrapped else Path(temporary)
+
+
 SUMS = "SHA256SUMS"
 _LINE = re.compile(r"(?P<sha256>[0-9a-f]{64})  (?P<path>[^\n]+)")
 
@@ -106,18 +135,23 @@ def check_folder(folder: Path) -> tuple[str, int, tuple[str, ...]]:
 
     Returns the digest of its SHA256SUMS, how many files that lists, and what is wrong, in a sentence each.
     """
-    faults = [f"{show_foreign(path)} is {kind}, and no file" for path, kind in _entries(folder) if kind]
+    faults = [
+        say("%(file)s is %(kind)s, and no file", file=show_foreign(path), kind=say(kind))
+        for path, kind in _entries(folder)
+        if kind
+    ]
     place = folder / SUMS
     if place.is_symlink() or not place.is_file():
-        return "", 0, (*faults, f"{SUMS} is missing, which lists the files")
+        return "", 0, (*faults, say("%(file)s is missing, which lists the files", file=SUMS))
     content = place.read_bytes()
     if _format_sums(listed := read_sums(content)) != content:
-        faults.append(f"{SUMS} was changed: it is not as fcpair writes it")
+        faults.append(say("%(file)s was changed: it is not as fcpair writes it", file=SUMS))
     there = {path for path, kind in _entries(folder) if not kind} - {SUMS}
-    faults += [f"{show_foreign(path)} is missing" for path in sorted(set(listed) - there)]
-    faults += [f"{show_foreign(path)} is not listed in {SUMS}" for path in sorted(there - set(listed))]
-    shared = sorted(there & set(listed))
-    faults += [f"{show_foreign(path)} was changed" for path in shared if digest_file(folder / path) != listed[path]]
+    faults += [say("%(file)s is missing", file=show_foreign(path)) for path in sorted(set(listed) - there)]
+    added = sorted(there - set(listed))
+    faults += [say("%(file)s is not listed in %(list)s", file=show_foreign(path), list=SUMS) for path in added]
+    changed = (path for path in sorted(there & set(listed)) if digest_file(folder / path) != listed[path])
+    faults += [say("%(file)s was changed", file=show_foreign(path)) for path in changed]
     return hashlib.sha256(content).hexdigest(), len(listed), tuple(faults)
 
 
@@ -143,10 +177,10 @@ def _entries(folder: Path) -> Iterator[tuple[str, str]]:
         for path in folders.pop().iterdir():
             name = path.relative_to(folder).as_posix()
             if path.is_symlink():
-                yield name, "a link"
+                yield name, mark("a link")
             elif path.is_dir():
                 folders.append(path)
                 if not any(path.iterdir()):
-                    yield name, "an empty folder"
+                    yield name, mark("an empty folder")
             else:
-                yield name, "" if path.is_file() else "something else"
+                yield name, "" if path.is_file() else mark("something else")

@@ -21,6 +21,7 @@ from zipfile import ZipFile
 
 from fcpair.errors import Finding, InputError, reject, suggest_name, warn_of_table
 from fcpair.files.tables.text_files import RawTable
+from fcpair.sentences import mark, say
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.values import as_text, is_blank
 
@@ -28,10 +29,10 @@ MOST_UNPACKED = 100_000_000  # bytes, of all parts of a workbook
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # what Excel and LibreOffice have
 MOST_CELLS = 10_000_000  # rows x columns, of all sheets
 LONGEST_CELL = 1_000_000  # characters; Excel holds 32,767
-NO_VALUE = "has a formula without a stored value; open the file in a spreadsheet program and save it again"
-AN_ERROR = "is `{}`, an error of the spreadsheet; empty the cell, or make it a text"
+NO_VALUE = say("has a formula without a stored value; open the file in a spreadsheet program and save it again")
+AN_ERROR = mark("is `%(cell)s`, an error of the spreadsheet; empty the cell, or make it a text")
 WHOLE_NUMBERS = "whole numbers"
-TOO_LARGE = "is a number of so many digits that a spreadsheet has rounded it; make the column a text"
+TOO_LARGE = say("is a number of so many digits that a spreadsheet has rounded it; make the column a text")
 GUIDELINES = "guidelines"  # the sheet that fcpair writes beside one to be filled in; it is no table
 _ZEROS = re.compile("0+")  # a number format that gives a number so many digits
 _FORMULA = re.compile(rb"<(\w+:)?f[ />]")
@@ -47,7 +48,7 @@ class WorkbookSize:
     def check_width(self, sheet: str, row: int, n_columns: int) -> None:
         """Raise InputError where a row, counted from 1, reaches further than a spreadsheet does."""
         if n_columns > MOST_COLUMNS:
-            self._refuse(sheet, row, f"columns beyond {MOST_COLUMNS:,}, where a spreadsheet ends")
+            self._refuse(sheet, row, say("columns beyond %(n)s, where a spreadsheet ends", n=MOST_COLUMNS))
 
     def check_row(self, sheet: str, row: int, n_columns: int, times: int = 1) -> None:
         """Raise InputError where a row that is repeated so many times lies beyond what a spreadsheet has, or makes too
@@ -55,20 +56,21 @@ class WorkbookSize:
         """
         self.check_width(sheet, row, n_columns)
         if row + times - 1 > MOST_ROWS:
-            self._refuse(sheet, None, f"rows beyond {MOST_ROWS:,}, where a spreadsheet ends")
+            self._refuse(sheet, None, say("rows beyond %(n)s, where a spreadsheet ends", n=MOST_ROWS))
         self.cells += max(1, n_columns) * times
         if self.cells > MOST_CELLS:
-            self._refuse(sheet, row, f"up to here there are more than {MOST_CELLS:,} cells")
+            self._refuse(sheet, row, say("up to here there are more than %(n)s cells", n=MOST_CELLS))
 
     def check_text(self, sheet: str, row: int, n_characters: int) -> None:
         """Raise InputError where a cell is longer than `LONGEST_CELL` characters."""
         if n_characters > LONGEST_CELL:
-            self._refuse(sheet, row, f"a cell of more than {LONGEST_CELL:,} characters")
+            self._refuse(sheet, row, say("a cell of more than %(n)s characters", n=LONGEST_CELL))
 
     def _refuse(self, sheet: str, row: int | None, what: str) -> None:
-        hint = "delete what is not part of the table, or save it as CSV"
+        hint = say("delete what is not part of the table, or save it as CSV")
+        message = mark("%(file)s: too large to be read as a spreadsheet; %(hint)s")
         finding = Finding(f"{self.path}, sheet `{sheet}`", row, what)
-        raise InputError(f"{self.path}: too large to be read as a spreadsheet; {hint}", [finding])
+        raise InputError(say(message, file=str(self.path), hint=hint), [finding])
 
 
 @dataclass
@@ -183,7 +185,7 @@ class _Reader:
         kind, has_formula = attributes.get(f"{_OFFICE}value-type", ""), f"{_TABLE}formula" in attributes
         is_error = attributes.get(f"{_CALC}value-type") == "error" or (has_formula and _ERROR.fullmatch(shown))
         if is_error or (has_formula and not kind):
-            return self._leave_unread(AN_ERROR.format(shown) if is_error else NO_VALUE)
+            return self._leave_unread(say(AN_ERROR, cell=shown) if is_error else NO_VALUE)
         if kind in ("", "string"):
             return shown if kind else ""
         if kind not in _CELL_KINDS:
@@ -229,6 +231,41 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
     Raises InputError: the file cannot be read, holds nothing or too much, or several sheets are wanted; and cells that
     cannot be read, which are errors of the spreadsheet and formulas without a stored value, by their names.
     """
+    all_sheets = read_sheets(path, kind)
+    if not (sheets := {name: sheet for name, sheet in all_sheets.items() if sheet.rows}):
+        empty = mark("%(file)s: the file is empty; expected a row of column names and one row below it for each row")
+        raise InputError.say(empty, file=str(path))
+    if sheet_name is not None and sheet_name not in sheets:
+        if sheet_name in all_sheets:
+            raise InputError.say("%(file)s: no sheet `%(name)s` to read; it is empty", file=str(path), name=sheet_name)
+        message, hint = mark("%(file)s: no sheet `%(name)s` to read; %(hint)s"), suggest_name(sheet_name, sheets)
+        raise InputError.say(message, file=str(path), name=sheet_name, hint=hint)
+    wanted = {fold_name(name) for name in columns}
+    matching = [name for name, sheet in sheets.items() if wanted and wanted <= {*map(fold_name, sheet.rows[0][1])}]
+    if sheet_name is None and len(matching) > 1:
+        message = mark("%(file)s: sheets %(names)s have the same columns; choose one by --sheet-name")
+        raise InputError.say(message, file=str(path), names=[f"`{name}`" for name in matching])
+    name = sheet_name or [*matching, *sheets][0]
+    others = ", ".join(f"`{other}`" for other in sheets if other not in (name, GUIDELINES))
+    if others and sheet_name is None:
+        warn_of_table(f"{path}: sheet `{name}` was read, and not {others}; --sheet-name chooses another")
+    from openpyxl.utils import get_column_letter
+
+    place, sheet = f"{path}, sheet `{name}`", sheets[name]
+    message = mark("cell %(cell)s %(why)s")
+    unread = [(row, say(message, cell=f"{get_column_letter(at)}{row}", why=why), why) for row, at, why in sheet.unread]
+    reject(place, [Finding(place, *problem) for problem in unread])
+    if sheet.not_text.keys() - {WHOLE_NUMBERS}:  # which are read as they are shown, and stand in sheets of ours
+        kinds = ", ".join(f"{what}: {n:,}" for what, n in sheet.not_text.most_common())
+        n, read_so = sheet.not_text.total(), "read as they are shown, as far as that is known"
+        warn_of_table(f"{place}: {n:,} cell{'s are' if n > 1 else ' is'} no text ({kinds}); {read_so}")
+    header = sheet.rows[0][1]
+    filled = [row if len(row) >= len(header) else row + [""] * (len(header) - len(row)) for _, row in sheet.rows[1:]]
+    return RawTable(place, header, filled, [at for at, _ in sheet.rows[1:]])
+
+
+def read_sheets(path: Path, kind: str) -> dict[str, Sheet]:
+    """All sheets of an `.xlsx` or `.ods` by their names; raises InputError for what is none, or holds too much."""
     try:
         with ZipFile(path) as parts:
             size = sum(part.file_size for part in parts.infolist())
@@ -241,7 +278,7 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
                 most=MOST_UNPACKED,
             )
         with warnings.catch_warnings(action="ignore"):
-            all_sheets = _read_excel(path) if kind == ".xlsx" else read_opendocument(path)
+            return _read_excel(path) if kind == ".xlsx" else read_opendocument(path)
     except InputError:
         raise
     except Exception as error:  # whatever its XML makes the libraries stumble over
@@ -249,35 +286,6 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
         raise InputError.say(
             "%(file)s: not a %(kind)s file that can be read (%(why)s)", file=str(path), kind=kind, why=why
         ) from None
-    if not (sheets := {name: sheet for name, sheet in all_sheets.items() if sheet.rows}):
-        raise InputError.say(
-            "%(file)s: the file is empty; expected a row of column names and one row below it for each row",
-            file=str(path),
-        )
-    if sheet_name is not None and sheet_name not in sheets:
-        known = "it is empty" if sheet_name in all_sheets else suggest_name(sheet_name, sheets)
-        raise InputError(f"{path}: no sheet `{sheet_name}` to read; {known}")
-    wanted = {fold_name(name) for name in columns}
-    matching = [name for name, sheet in sheets.items() if wanted and wanted <= {*map(fold_name, sheet.rows[0][1])}]
-    if sheet_name is None and len(matching) > 1:
-        quoted = " and ".join(f"sheet `{name}`" for name in matching)
-        raise InputError(f"{path}: {quoted} have the same columns; choose one by --sheet-name")
-    name = sheet_name or [*matching, *sheets][0]
-    others = ", ".join(f"`{other}`" for other in sheets if other not in (name, GUIDELINES))
-    if others and sheet_name is None:
-        warn_of_table(f"{path}: sheet `{name}` was read, and not {others}; --sheet-name chooses another")
-    from openpyxl.utils import get_column_letter
-
-    place, sheet = f"{path}, sheet `{name}`", sheets[name]
-    unread = [(row, f"cell {get_column_letter(at)}{row} {why}", why) for row, at, why in sheet.unread]
-    reject(place, [Finding(place, *problem) for problem in unread])
-    if sheet.not_text.keys() - {WHOLE_NUMBERS}:  # which are read as they are shown, and stand in sheets of ours
-        kinds = ", ".join(f"{what}: {n:,}" for what, n in sheet.not_text.most_common())
-        n, read_so = sheet.not_text.total(), "read as they are shown, as far as that is known"
-        warn_of_table(f"{place}: {n:,} cell{'s are' if n > 1 else ' is'} no text ({kinds}); {read_so}")
-    header = sheet.rows[0][1]
-    filled = [row if len(row) >= len(header) else row + [""] * (len(header) - len(row)) for _, row in sheet.rows[1:]]
-    return RawTable(place, header, filled, [at for at, _ in sheet.rows[1:]])
 
 
 def _read_excel(path: Path) -> dict[str, Sheet]:
@@ -320,7 +328,7 @@ def _cell_text(cell: Any, formula: tuple[Any, ...], sheet: Sheet) -> str:
             sheet.unread.append((cell.row, cell.column, NO_VALUE))
         return ""
     if cell.data_type == "e":
-        sheet.unread.append((cell.row, cell.column, AN_ERROR.format(value)))
+        sheet.unread.append((cell.row, cell.column, say(AN_ERROR, cell=str(value))))
         return ""
     if isinstance(value, str):
         return value

@@ -12,12 +12,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar, Union
+from typing import Any, NamedTuple, TypeAlias, TypeVar, Union
 
 from fcpair.errors import Finding, InputError, reject, translate_read_errors
 from fcpair.files.tables.folders import replace_file
@@ -33,7 +33,8 @@ from fcpair.files.tables.text_files import (
 )
 from fcpair.lazy import pd
 from fcpair.param_values import InMemory, read_path
-from fcpair.params import format_of
+from fcpair.params import Encoding, Separator, format_of
+from fcpair.sentences import mark, say, say_number
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.values import as_text, is_blank, visible_text
 
@@ -46,6 +47,15 @@ FRAME = "frame (rows from 1)"  # as errors call a frame in memory; the number of
 _PLACE = "place"
 _GUARDED = re.compile("^'*[=+\\-@\t\r\n＝＋－＠]")
 _UNGUARD = re.compile("^'(?='*[=+\\-@\t\r\n＝＋－＠])")
+
+
+class Reading(NamedTuple):
+    """How a file is read, as the parameters of `Import` say it; what is empty is guessed, or as the file says."""
+
+    sheet_name: str | None = None
+    encoding: Encoding | None = None
+    separator: Separator | None = None
+    no_header: bool = False
 
 
 def guard(cell: str) -> str:
@@ -78,7 +88,7 @@ def read_table(
 
     The `columns` must be there, `optional` ones may be; `blank` ones are filled in by hand, so that a row of a CSV may
     end before them, as Excel lets rows end. `kind` is a key of `READERS`, else the suffix says so; `sheet_name` is that
-    of a workbook, else `choose_sheet` or the columns say so. With `verbatim` cells stay as they are, as in files that
+    of a workbook, else `choose_reading` or the columns say so. With `verbatim` cells stay as they are, as in files that
     fcpair did not write. `headings` are other names that columns may have, with what they are called here.
 
     Returns a frame of strings, empty if there is nothing, and the column `line`, from 1; of a spreadsheet and a
@@ -92,24 +102,33 @@ def read_table(
     else:
         check_file(path)
         kind = kind or f".{format_of(path)}"
-        with choose_sheet(sheet_name or _SHEET.get()), translate_read_errors(path):
-            if _SHEET.get() and kind not in WORKBOOKS:
-                raise InputError(f"{path}: is no workbook, and has no sheet `{_SHEET.get()}`; omit --sheet-name")
+        reading = _READING.get()._replace(sheet_name=sheet_name or _READING.get().sheet_name)
+        if reading.sheet_name and kind not in WORKBOOKS:
+            message = mark("%(file)s: is no workbook, and has no sheet `%(name)s`; omit --sheet-name")
+            raise InputError.say(message, file=str(path), name=reading.sheet_name)
+        for name, kinds in _KINDS_READ_BY.items():
+            if getattr(reading, name) and kind not in kinds:
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(f"{path}: {option} has no effect on a {kind} file, but on {', '.join(kinds)}; omit it")
+        with choose_reading(reading), translate_read_errors(path):
             raw = READERS[kind](path, columns)
+        if reading.no_header:
+            names = [f"column {number}" for number in range(1, len(raw.header) + 1)]
+            raw = RawTable(raw.place, names, [raw.header, *raw.rows], [1, *raw.lines])
     check_width(raw.place, len(raw.header))
     check_texts(raw)
     if is_guarded := not verbatim and kind not in (".jsonl", ".parquet", FRAME):
         raw = replace(raw, header=[unguard(name) for name in raw.header])
     raw = leave_out_nameless(raw, {fold_name(name) for name in (*columns, *optional, *blank)})
     header = _match_names(raw, (*columns, *optional, *blank), headings)
-    require_columns(raw.place, header, columns)
+    require_columns(raw.place, header, columns, raw.header)
     if LINE in header:
-        raise InputError(f"{name_of(path)}: column `{LINE}` would be taken for the line numbers; rename it")
+        message = mark("%(file)s: column `%(name)s` would be taken for the line numbers; rename it")
+        raise InputError.say(message, file=name_of(path), name=LINE)
     rows, lines = _pad_rows(raw, header, blank, keep_empty=keep_empty)
     if not rows:
-        raise InputError.say(
-            "%(file)s: the file has no rows; expected at least one below the column names", file=raw.place
-        )
+        empty = mark("%(file)s: the file has no rows; expected at least one below the column names")
+        raise InputError.say(empty, file=raw.place)
     frame = pd.DataFrame(rows, columns=header, dtype=object)
     if is_guarded:
         for name in header:
@@ -119,13 +138,18 @@ def read_table(
 
 
 @contextmanager
-def choose_sheet(name: str | None) -> Iterator[None]:
-    """Have all workbooks that are read in the block be read at the sheet of this name."""
-    token = _SHEET.set(name)
+def choose_reading(reading: Reading) -> Iterator[None]:
+    """Have all tables that are read in the block be read so."""
+    token = _READING.set(reading)
     try:
         yield
     finally:
-        _SHEET.reset(token)
+        _READING.reset(token)
+
+
+def choose_sheet(name: str | None) -> AbstractContextManager[None]:
+    """Have all workbooks that are read in the block be read at the sheet of this name."""
+    return choose_reading(Reading(name))
 
 
 def with_place(frame: pd.DataFrame, place: str) -> pd.DataFrame:
@@ -155,12 +179,13 @@ def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str
     for name in dict.fromkeys(names):
         matching = [at for at, one in enumerate(header) if fold_name(one) == fold_name(name)]
         if len(matching) > 1 and len({header[at] for at in matching}) > 1:
-            named = " and ".join(f"`{header[at]}`" for at in matching)
-            findings.append(Finding(raw.place, 1, f"columns {named} have the same name; rename one"))
+            message = mark("columns %(names)s have the same name; rename one")
+            findings.append(Finding(raw.place, 1, say(message, names=[f"`{header[at]}`" for at in matching])))
         elif len(matching) == 1:
             header[matching[0]] = name
     repeated = sorted(name for name, n in Counter(header).items() if n > 1)
-    reject(raw.place, [*findings, *(Finding(raw.place, 1, f"column `{name}` is duplicated") for name in repeated)])
+    duplicated = (say("column `%(name)s` is duplicated", name=name) for name in repeated)
+    reject(raw.place, [*findings, *(Finding(raw.place, 1, message) for message in duplicated)])
     return header
 
 
@@ -170,7 +195,7 @@ def _pad_rows(
     least, width = max((at for at, name in enumerate(header, 1) if name not in blank), default=1), len(header)
     n = max((at for at, row in enumerate(raw.rows, 1) if keep_empty or not is_blank("".join(row))), default=0)
     findings = [
-        Finding(raw.place, line, f"{len(row)} cells; expected {width}")
+        Finding(raw.place, line, say("%(n)s cells; expected %(width)s", n=len(row), width=width))
         for row, line in zip(raw.rows[:n], raw.lines, strict=False)
         if not is_blank("".join(row[width:])) or least > len(row)
     ]
@@ -223,16 +248,24 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not text in UTF-8 ({error})") from None
+        raise InputError.say("%(file)s: is not text in UTF-8 (%(why)s)", file=str(path), why=str(error)) from None
 
 
-def require_columns(place: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
-    """Raise InputError when `header` lacks one of `columns`; says what is there."""
+def require_columns(
+    place: str | Path, header: Iterable[str], columns: Sequence[str], shown: Iterable[str] | None = None
+) -> None:
+    """Raise InputError when `header` lacks one of `columns`; says what is there, as the file has it (`shown`)."""
     header = [name for name in header if name != LINE]
     if missing := [f"`{name}`" for name in columns if name not in header]:
-        quoted, found_names = ", ".join(missing), ", ".join(header) or "none"
-        message = f"{place}: missing column{'s' * (len(missing) > 1)} {quoted}; found {found_names}"
-        raise InputError(message, [Finding(str(place), 1, f"no column {quoted}")])
+        message = say_number(
+            "%(file)s: missing column %(missing)s; found %(names)s",
+            "%(file)s: missing columns %(missing)s; found %(names)s",
+            len(missing),
+            file=str(place),
+            missing=missing,
+            names=[*filter(None, shown or header)] or say("none"),
+        )
+        raise InputError(message, [Finding(str(place), 1, say("no column %(missing)s", missing=missing))])
 
 
 def _read_parquet(path: Path) -> RawTable:
@@ -282,15 +315,18 @@ def _text_table(place: str, names: list[str], columns: Iterable[Iterable[Any]]) 
     return RawTable(place, names, rows, list(range(1, len(rows) + 1)))
 
 
-READERS: dict[str, Callable[[Path, Sequence[str]], RawTable]] = {
-    ".csv": lambda path, _: parse_csv(decode(path.read_bytes(), str(path)), str(path)),
-    ".jsonl": lambda path, _: read_jsonl(path),
-    ".parquet": lambda path, _: _read_parquet(path),
-    ".xlsx": lambda path, columns: read_workbook(path, ".xlsx", columns, _SHEET.get()),
-    ".ods": lambda path, columns: read_workbook(path, ".ods", columns, _SHEET.get()),
-}
 WORKBOOKS = (".xlsx", ".ods")
-_SHEET: ContextVar[str | None] = ContextVar("sheet", default=None)
+READERS: dict[str, Callable[[Path, Sequence[str]], RawTable]] = {
+    ".csv": lambda path, _: parse_csv(
+        decode(path.read_bytes(), str(path), _READING.get().encoding), str(path), _READING.get().separator
+    ),
+    ".jsonl": lambda path, _: read_jsonl(path, _READING.get().encoding),
+    ".parquet": lambda path, _: _read_parquet(path),
+    ".xlsx": lambda path, columns: read_workbook(path, ".xlsx", columns, _READING.get().sheet_name),
+    ".ods": lambda path, columns: read_workbook(path, ".ods", columns, _READING.get().sheet_name),
+}
+_KINDS_READ_BY = {"encoding": (".csv", ".jsonl"), "separator": (".csv",), "no_header": (".csv", *WORKBOOKS)}
+_READING: ContextVar[Reading] = ContextVar("reading", default=Reading())  # noqa: B039
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:

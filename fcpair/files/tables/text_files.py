@@ -13,23 +13,30 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from fcpair.errors import Finding, InputError, reject, warn_of_table
-from fcpair.sentences import mark, say
+from fcpair.params import Encoding, Separator
+from fcpair.sentences import Id, join, mark, say
 from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name
 from fcpair.values import as_text, decode_json, is_blank, parse_json
 
-SEPARATORS = (",", ";", "\t")
+NOT_ENCODED = mark("%(file)s: is not text in %(encoding)s (byte %(byte)s in line %(line)s); choose another encoding")
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 MOST_COLUMNS = 1_000
 SAMPLED_ROWS = 20  # rows below the column names, to find out what separates cells
 WINDOWS = "cp1252"
-NO_TEXT_HERE = "a NUL character or half a surrogate pair, which a text may not contain"
+_UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+NO_TEXT_HERE = say("a NUL character or half a surrogate pair, which a text may not contain")
+_NOT_WINDOWS = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # which Windows-1252 does not have
+_HIGH_BYTES = re.compile(rb"[\x80-\xff]{3,}")
 _NAMELESS = re.compile(r"Unnamed: \d+(_level_\d+)?|__index_level_\d+__")  # what pandas calls such a column
 _WORD = re.compile(r"""[^\s,;"']+""")
 _SEPARATORS = {",": r"(?<!\d),(?! )|(?<=\d),(?! |\d{3}(?!\d))"}  # not those of prose: `a, b` and `1,000`
-_SEPARATOR_LINE = re.compile("sep=(.)\r?\n", re.IGNORECASE)  # the first line of some CSVs, for Excel alone
+SEPARATOR_LINE = re.compile("sep=(.)\r?\n", re.IGNORECASE)  # the first line of some CSVs, for Excel alone
+EMPTY_FILE = mark("%(file)s: the file is empty; expected a line of column names and one line a row")
 SAVE_AS_UTF_8 = say("save the file as UTF-8")
+_CONTROLS = re.compile(rb"[\0-\x08\x0e-\x19\x1c-\x1f]")  # which no text has but those of UTF-16
 _NO_TEXT_FILE = {
     b"PK\x03\x04": mark("this is a spreadsheet or a zip file; a spreadsheet must be named .xlsx or .ods"),
     b"\xd0\xcf\x11\xe0": mark("this is a file of an older Excel (.xls), or one with a password; save it as .xlsx"),
@@ -47,18 +54,42 @@ class RawTable:
     lines: list[int]
 
 
-def decode(raw: bytes, path: str) -> str:
-    """The text of a file, which errors call `path`: UTF-8, or UTF-16 with its mark, which Excel calls Unicode text.
+def guess_encoding(raw: bytes) -> Encoding:
+    """The encoding that the bytes of a text seem to be in: a Windows code page where they are neither of Unicode's."""
+    if raw.startswith(_UTF_16_MARKS) or 2 * raw.count(b"\n\0") > raw.count(b"\n"):
+        return "utf-16"
+    with suppress(UnicodeDecodeError):
+        if not _CONTROLS.search(raw):
+            raw.decode("utf-8")
+        return "utf-8"
+    # Accented letters stand alone among those of ASCII; the letters of an Arabic word stand together.
+    n_high, n_together = len(raw.translate(None, bytes(range(128)))), sum(map(len, _HIGH_BYTES.findall(raw)))
+    if 2 * n_together > n_high:
+        return "windows-1256"
+    return "iso-8859-1" if _NOT_WINDOWS.search(raw) else "windows-1252"
+
+
+def decode(raw: bytes, path: str, encoding: str | None = None) -> str:
+    """The text of a file, which errors call `path`: in an `encoding`, or UTF-8, or UTF-16 with its mark.
 
     Raises InputError: another encoding (Windows-1252 is named), no text at all, a NUL.
     """
     for magic, what in _NO_TEXT_FILE.items():
         if raw.startswith(magic):
             raise InputError.say("%(place)s: %(what)s", place=path, what=say(what))
-    utf_16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    utf_16 = raw.startswith(_UTF_16_MARKS)
+    codec = {"utf-8": "utf-8-sig", None: "utf-16" if utf_16 else "utf-8-sig"}.get(encoding, encoding)
     try:
-        text = raw.decode("utf-16" if utf_16 else "utf-8-sig")
+        text = raw.decode(str(codec))
     except UnicodeDecodeError as error:
+        if not utf_16 and encoding != "utf-16" and _CONTROLS.search(raw):
+            message = mark(
+                "%(file)s: this is no table: it is an image, or another file that is no text; choose a sheet"
+            )
+            raise InputError.say(message, file=path) from None
+        if encoding:
+            byte, line = f"0x{raw[error.start]:02x}", raw.count(b"\n", 0, error.start) + 1
+            raise InputError.say(NOT_ENCODED, file=path, encoding=encoding.upper(), byte=byte, line=Id(line)) from None
         line = raw.count(b"\n", 0, error.start) + 1
         # The word around the byte, as Windows-1252 would have it.
         before, after = raw[max(0, error.start - 60) : error.start], raw[error.start : error.start + 60]
@@ -75,9 +106,7 @@ def decode(raw: bytes, path: str) -> str:
         message = say("byte %(byte)s is not %(encoding)s; %(remedy)s", byte=byte, encoding=encoding, remedy=remedy)
         raise InputError(say("%(file)s: the encoding is broken", file=path), [Finding(path, line, message)]) from None
     if not text.strip():
-        raise InputError.say(
-            "%(file)s: the file is empty; expected a line of column names and one line a row", file=path
-        )
+        raise InputError.say(EMPTY_FILE, file=path)
     if "\x00" in text:
         line = text.count("\n", 0, text.index("\x00")) + 1
         raise InputError(say("%(file)s: not a text file", file=path), [Finding(path, line, say("a NUL character"))])
@@ -87,15 +116,14 @@ def decode(raw: bytes, path: str) -> str:
 def check_width(place: str, n_columns: int) -> None:
     """Raise InputError where a table has more columns than any study has."""
     if n_columns > MOST_COLUMNS:
-        raise InputError(
-            f"{place}: has {n_columns:,} columns; expected at most {MOST_COLUMNS:,}. Leave out what is not needed"
-        )
+        message = mark("%(file)s: has %(n)s columns; expected at most %(most)s. Leave out what is not needed")
+        raise InputError.say(message, file=place, n=n_columns, most=MOST_COLUMNS)
 
 
 def check_texts(raw: RawTable) -> None:
     """Raise InputError where a column name or a cell holds what no text does; lists and objects are looked into."""
     if any(map(NO_TEXT.search, raw.header)):
-        reject(raw.place, [Finding(raw.place, 1, f"a column name has {NO_TEXT_HERE}")])
+        reject(raw.place, [Finding(raw.place, 1, say("a column name has %(what)s", what=NO_TEXT_HERE))])
     broken = [line for row, line in zip(raw.rows, raw.lines, strict=True) if any(map(NO_TEXT.search, row))]
     reject(raw.place, [Finding(raw.place, line, NO_TEXT_HERE) for line in broken])
 
@@ -118,22 +146,19 @@ def leave_out_nameless(raw: RawTable, names: set[str]) -> RawTable:
     return RawTable(raw.place, header, rows, raw.lines)
 
 
-def parse_csv(text: str, place: str) -> RawTable:
-    """Read the text of a CSV, which errors call `place`: cells are separated as most of its column names are."""
-    csv.field_size_limit(max(len(text), 131072))
-    separator_line = _SEPARATOR_LINE.match(text)
+def parse_csv(text: str, place: str, separator: str | None = None) -> RawTable:
+    """Read the text of a CSV, which errors call `place`; the `separator` is a key of `SEPARATORS`, else a guess."""
+    separator_line = SEPARATOR_LINE.match(text)
     body, skipped = text[separator_line.end() :] if separator_line else text, int(separator_line is not None)
     if not body.strip("\r\n"):
-        raise InputError(f"{place}: the file is empty; expected a line of column names and one line a row")
+        raise InputError.say(EMPTY_FILE, file=place)
 
-    def n_columns(separator: str) -> int:  # of the header; 1 if none of the rows below has more than one cell
-        rows: Iterator[list[str]] = filter(None, csv.reader(io.StringIO(body, newline=""), delimiter=separator))
-        header, below = next(rows), list(islice(rows, SAMPLED_ROWS))
-        return len(header) if not below or any(len(row) > 1 for row in below) else 1
-
-    # Where they are even, the first of the separators.
-    separator = separator_line.group(1) if separator_line else max(SEPARATORS, key=n_columns)
-    reader = csv.reader(io.StringIO(body, newline=""), strict=True, delimiter=separator)
+    if separator is not None:
+        sign = SEPARATORS[separator]
+    else:
+        sign = separator_line.group(1) if separator_line else SEPARATORS[guess_separator(body)]
+    csv.field_size_limit(max(len(text), 131072))
+    reader = csv.reader(io.StringIO(body, newline=""), strict=True, delimiter=sign)
     rows: list[tuple[int, list[str]]] = []
     try:
         header = next(row for row in reader if row)
@@ -143,11 +168,25 @@ def parse_csv(text: str, place: str) -> RawTable:
             rows += [(line + skipped, row)] if row else []
             line = reader.line_num + 1
     except csv.Error as error:
-        hint = "; is the file cut off?" if "unexpected end" in str(error) else ""
-        reject(place, [Finding(place, reader.line_num + skipped, f"broken CSV: {error}{hint}")])
+        is_cut = "unexpected end" in str(error)
+        message = mark("broken CSV: %(why)s; is the file cut off?") if is_cut else mark("broken CSV: %(why)s")
+        reject(place, [Finding(place, reader.line_num + skipped, say(message, why=str(error)))])
     raw = RawTable(place, header, [row for _, row in rows], [line for line, _ in rows])
-    _check_swallowed_rows(raw, separator)
+    _check_swallowed_rows(raw, sign)
     return raw
+
+
+def guess_separator(text: str) -> Separator:
+    """Name of what separates most of the column names of a CSV; where several do, the first of `SEPARATORS`."""
+
+    def n_columns(separator: Separator) -> int:  # of the header; 1 if none of the rows below has more than one cell
+        content = io.StringIO(text.lstrip("\r\n"), newline="")
+        rows: Iterator[list[str]] = filter(None, csv.reader(content, delimiter=SEPARATORS[separator]))
+        header, below = next(rows), list(islice(rows, SAMPLED_ROWS))
+        return len(header) if not below or any(len(row) > 1 for row in below) else 1
+
+    csv.field_size_limit(max(len(text), 131072))
+    return max(get_args(Separator), key=n_columns)
 
 
 def _check_swallowed_rows(raw: RawTable, separator: str) -> None:
@@ -171,11 +210,12 @@ def _check_swallowed_rows(raw: RawTable, separator: str) -> None:
         cells = [row[at] for number, row in enumerate(raw.rows) if len(row) > at and (number, at) not in own]
         if cells and all(cell.strip().isdecimal() for cell in cells):
             numbers.append(at)
-    message, findings = "a cell holds line breaks and as many separators as a row", []
+    message, findings = say("a cell holds line breaks and as many separators as a row"), []
     for number, _, lines in suspects:
         evidence = [cells[at].strip().isdecimal() for cells in lines for at in numbers if at < len(cells)]
         if evidence and all(evidence):
-            findings.append(Finding(raw.place, raw.lines[number], f"{message}; remove the stray quotation marks"))
+            hint = say("remove the stray quotation marks")
+            findings.append(Finding(raw.place, raw.lines[number], join((message, hint), "; ")))
         elif not evidence:
             place = f"{raw.place}:{raw.lines[number]}"
             warn_of_table(f"{place}: {message}; if it swallows rows, remove its quotation marks")
@@ -192,11 +232,11 @@ class Record(NamedTuple):
     value: dict[str, Any]
 
 
-def read_jsonl(path: Path) -> RawTable:
+def read_jsonl(path: Path, encoding: str | None = None) -> RawTable:
     """Read a file with one JSON object a line, or with one list of objects."""
     findings, header = list[Finding](), dict[str, None]()
     rows: list[dict[str, str]] = []
-    records = read_records(decode(path.read_bytes(), str(path)), str(path), findings)
+    records = read_records(decode(path.read_bytes(), str(path), encoding), str(path), findings)
     for line, record in records:
         header.update(dict.fromkeys(record))
         check_width(str(path), len(header))
@@ -205,7 +245,7 @@ def read_jsonl(path: Path) -> RawTable:
             if any(map(NO_TEXT.search, rows[-1].values())):
                 findings.append(Finding(str(path), line, NO_TEXT_HERE))
         except (ValueError, RecursionError) as error:
-            findings.append(Finding(str(path), line, f"cannot be read: {error}"))
+            findings.append(Finding(str(path), line, say("cannot be read: %(why)s", why=str(error))))
     reject(path, findings)
     lines = [line for line, _ in records]
     return RawTable(str(path), list(header), [[row.get(name, "") for name in header] for row in rows], lines)

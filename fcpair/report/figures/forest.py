@@ -163,18 +163,13 @@ TABLE_BELOW = "The table below has the numbers."
 INTERVAL, UNDEFINED = say("%(percent)s interval", percent=Written("95 %")), say("undefined")
 
 
-def as_in_english(written: str) -> str:
-    """Words or a figure as they are."""
-    return written
-
-
 @dataclass(frozen=True)
 class ForestWords:
     """The words of a figure on a page: `say` words, `figure` a value; `label` describes it."""
 
     label: str
-    say: Callable[[str], str] = as_in_english
-    figure: Callable[[str], str] = as_in_english
+    say: Callable[[str], str] = str  # in English
+    figure: Callable[[str], str] = str
 
 
 def forest_markup(forest: Forest, words: ForestWords | None = None) -> Markup:
@@ -193,13 +188,17 @@ def forest_markup(forest: Forest, words: ForestWords | None = None) -> Markup:
     def place(value: float) -> float:  # what lies outside is at the end
         return round(100 * min(max((value - low) / (high - low), 0), 1), 2)
 
-    # round values on the axis, from two to MOST_TICKS
-    rough = (high - low) / (MOST_TICKS - 1)
+    values = {"forest": forest, "words": words, "rows": rows, "keys": keys, "place": place}
+    values["ticks"] = round_ticks(low, high, MOST_TICKS)
+    return Markup(_template().render(values))
+
+
+def round_ticks(low: float, high: float, most: int) -> list[float]:
+    """Round values from `low` to `high`: from two to `most`."""
+    rough = (high - low) / (most - 1)
     power = 10 ** math.floor(math.log10(rough))
     step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= rough)
-    ticks = [at * step for at in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-    values = {"forest": forest, "words": words, "rows": rows, "keys": keys, "ticks": ticks, "place": place}
-    return Markup(_template().render(values))
+    return [at * step for at in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
 @cache

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from fcpair.errors import Finding, InputError, reject, suggest_name
+from fcpair.param_values import check_rules
 from fcpair.stages.questions import LONGEST_NAME
-from fcpair.stages.questions.closed import raise_first
 
 Source = Literal["service", "local", "canned"]
 OPTIONS = ("max_new_tokens", "num_beams")  # what a local model may be told in brackets: whole numbers, 1 or more
@@ -54,12 +54,10 @@ def parse_model_spec(text: str) -> ModelSpec:
     source, colon, of = rest.partition(":")
     name, source, of = name.strip(), source.strip(), of.strip()
     sources, place = list(get_args(Source)), f"the model `{text}`"
-    raise_first(
-        (
-            (not (named and colon and name and of), f"{place} cannot be read; {_EXPECTED}"),
-            (len(name) > LONGEST_NAME, f"the name of {place} is longer than {LONGEST_NAME} characters"),
-            (source not in sources, f"{place} has the source `{source}`; {suggest_name(source, sources)}"),
-        )
+    check_rules(
+        (not (named and colon and name and of), f"{place} cannot be read; {_EXPECTED}"),
+        (len(name) > LONGEST_NAME, f"the name of {place} is longer than {LONGEST_NAME} characters"),
+        (source not in sources, f"{place} has the source `{source}`; {suggest_name(source, sources)}"),
     )
     if source in _OPTIONS_OF and (bracketed := _BRACKETED.fullmatch(of)):
         return ModelSpec(name, source, bracketed[1].strip(), _parse_options(text, source, bracketed[2]))  # type: ignore[arg-type]
@@ -83,11 +81,9 @@ def _parse_options(text: str, source: str, option_text: str) -> tuple[tuple[str,
                 raise InputError(f"the model `{text}` has `{name}={value}`; expected a whole number, 1 or more, once")
         return tuple((name, int(value)) for name, value in options.items())
     has_both, several = {BY, COLUMNS[0]} <= set(options), options.get(SEVERAL, "first")
-    raise_first(
-        (
-            (has_both, f"the model `{text}` has `{BY}` and `{COLUMNS[0]}`; give one of them"),
-            (several != "first", f"the model `{text}` has `{SEVERAL}={several}`; expected `{SEVERAL}=first`"),
-        )
+    check_rules(
+        (has_both, f"the model `{text}` has `{BY}` and `{COLUMNS[0]}`; give one of them"),
+        (several != "first", f"the model `{text}` has `{SEVERAL}={several}`; expected `{SEVERAL}=first`"),
     )
     return tuple(options.items())
 

@@ -77,6 +77,7 @@ def find_marks(reply: str, question: Text, language: str | None = None) -> tuple
     return tuple(name for name, is_so in is_marked.items() if is_so)
 
 
+ALL = "(all)"  # beside the options: the probability that they have together, among everything that could be said
 TOLERANCE = 1e-3  # in which probabilities add up to 1: files round them
 LEAST_MASS = 0.5
 _LETTER = r"[(\[\"'*]*({names})[)\]\"'*]*(?:[.:,)\n].*)?\s*"
@@ -113,9 +114,9 @@ class ProbabilityReading(NamedTuple):
     note: str
 
 
-def read_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> ProbabilityReading:
+def read_probabilities(reply: str, names: Sequence[str]) -> ProbabilityReading:
     """Read `parse_probabilities` and which answer is the likeliest; InputError also where several are."""
-    shares, note = parse_probabilities(reply, names, all_)
+    shares, note = parse_probabilities(reply, names)
     if (n := shares.count(max(shares))) > 1:
         raise InputError(
             f"{n} answers tie as the likeliest, at {max(shares):g}; the probabilities count, but no answer does"
@@ -123,20 +124,20 @@ def read_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") ->
     return ProbabilityReading(names[shares.index(max(shares))], shares, note)
 
 
-def parse_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> tuple[tuple[float, ...], str]:
-    """Read probabilities, in the order of `names`, and a remark: a JSON object with one for each name, and under `all_`
+def parse_probabilities(reply: str, names: Sequence[str]) -> tuple[tuple[float, ...], str]:
+    """Read probabilities, in the order of `names`, and a remark: a JSON object with one for each name, and under `ALL`
     what they have among everything. Raises InputError for anything else, or probabilities that do not add up to 1.
     """
     try:
         probabilities = parse_json(reply)
     except (ValueError, RecursionError):
         probabilities = None
-    if not isinstance(probabilities, Mapping) or not set(names) <= set(probabilities) <= {*names, all_}:
+    if not isinstance(probabilities, Mapping) or not set(names) <= set(probabilities) <= {*names, ALL}:
         raise InputError(f"expected a JSON object with the probability of each of {', '.join(names)}")
     shares = tuple(float(probabilities[name]) if _is_number(probabilities[name]) else math.nan for name in names)
     if any(not 0 <= share <= 1 for share in shares) or abs(sum(shares) - 1) > TOLERANCE:
         raise InputError(f"the probabilities are {', '.join(map(str, shares))}; expected numbers that add up to 1")
-    mass = probabilities.get(all_, 1.0)
+    mass = probabilities.get(ALL, 1.0)
     is_low = _is_number(mass) and mass < LEAST_MASS
     return shares, f"all answers together have {mass:.3g} of the probability" if is_low else ""
 

@@ -9,7 +9,7 @@ It is found by drawing at random and mending the draw with a maximum flow.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -17,16 +17,19 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
+from numpy.random import Generator
 
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
 from fcpair.params import check_shares
 from fcpair.sentences import Id
+from fcpair.stages.assignment.slots import fill_loads, n_earlier_equal
 
 MOST_ROUNDS = 1000
 IDLE_ROUNDS = 40
 PROPOSALS_PER_NODE = 8
 ROUNDING = 1e-6
+Progress = Callable[[int, int], None] | None  # is told how many of how many are done
 MOST_TRADES = 20_000
 IDLE_TRADES = 60
 OFFERS = 256
@@ -54,7 +57,9 @@ class Pairs:
         return np.bincount(np.concatenate([self.hs, self.cn]), weights, self.n_nodes).astype(np.int64)
 
 
-def split_pairs(pairs: Pairs, weights: Ints, rng: np.random.Generator, prior_counts: Ints | None = None) -> Ints:
+def split_pairs(
+    pairs: Pairs, weights: Ints, rng: Generator, prior_counts: Ints | None = None, progress: Progress = None
+) -> Ints:
     """Give each pair a colour, an index of `weights`, in proportion to these, at every HS, at every CN and over all.
 
     `prior_counts`, `(n_colours, n_nodes)`, says how much each colour has at each node beforehand; the split evens out
@@ -63,12 +68,14 @@ def split_pairs(pairs: Pairs, weights: Ints, rng: np.random.Generator, prior_cou
     10.1080/03155986.1971.11731493. Weights whose sum is the number of pairs: each colour has exactly its weight.
     """
     prior = np.zeros((len(weights), 1), np.int64) if prior_counts is None else prior_counts
-    colour = np.zeros(len(pairs), np.int64)
+    colour, n_split = np.zeros(len(pairs), np.int64), 0
     parts = [(np.arange(len(pairs)), rng.permutation(np.flatnonzero(weights)))]
     while parts:
         rows, colours = parts.pop()
         if len(colours) == 1:
-            colour[rows] = colours[0]
+            colour[rows], n_split = colours[0], n_split + len(rows)
+            if progress:
+                progress(n_split, len(pairs))
         elif len(rows):
             first, second = np.array_split(colours, 2)
             weight, total = int(weights[first].sum()), int(weights[colours].sum())
@@ -79,7 +86,7 @@ def split_pairs(pairs: Pairs, weights: Ints, rng: np.random.Generator, prior_cou
     return colour
 
 
-def _take_share(pairs: Pairs, share: Ints, total: int, rng: np.random.Generator) -> Bools:
+def _take_share(pairs: Pairs, share: Ints, total: int, rng: Generator) -> Bools:
     """Choose a part of the pairs in which each node has `share / total` pairs, rounded down or up."""
     degree = pairs.degrees()
     low, high = np.clip(share // total, 0, degree), np.clip(-(-share // total), 0, degree)
@@ -126,7 +133,7 @@ def _mend_share(pairs: Pairs, taken: Bools, size: int, low: Ints, high: Ints) ->
     return (flow + change)[: len(pairs)] == 1, bool(result.flow_value == excess[over].sum())
 
 
-def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generator) -> Ints:
+def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: Generator, progress: Progress = None) -> Ints:
     """Swap the groups of pairs until each annotator's labels spread over HS and CNs as evenly as swaps can bring it.
 
     `members`, `(n_colours, n_annotators)`, says who is in the group of each colour. Groups of the same size are swapped
@@ -138,6 +145,8 @@ def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generato
     surplus = counts - np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1)
     n_idle = 0
     for number in range(MOST_ROUNDS):
+        if progress:
+            progress(number, MOST_ROUNDS)
         proposed = rng.permutation(len(pairs))[: PROPOSALS_PER_NODE * pairs.n_nodes]
         kept_end = pairs.hs if number % 2 else pairs.cn  # a swap within one HS leaves the counts at HS alone
         proposed = proposed[np.lexsort((kept_end[proposed], group_size[colour[proposed]]))]
@@ -166,7 +175,7 @@ def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generato
     return colour
 
 
-def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: np.random.Generator) -> Bools:
+def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: Generator) -> Bools:
     """Trade members between crews, `(n_pairs, n_annotators)`, until every two annotators share pairs as evenly as can
     be.
 
@@ -198,7 +207,7 @@ def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: np.random.Gener
     return crew
 
 
-def _draw_column(choices: Bools, rng: np.random.Generator) -> Ints:
+def _draw_column(choices: Bools, rng: Generator) -> Ints:
     """A column of each row that is True, drawn at random; -1 if there is none."""
     drawn = np.where(choices, rng.random(choices.shape), -1.0)
     return np.where(choices.any(axis=1), drawn.argmax(axis=1), -1)
@@ -253,6 +262,7 @@ def assign_pairs(
     groups: Sequence[Group] = (),
     *,
     seed: int = 0,
+    progress: Progress = None,
 ) -> AssignedPairs:
     """Assign the pairs of a grid, which may have holes, to annotators `0 .. n_annotators - 1`, in a balanced way.
 
@@ -262,8 +272,13 @@ def assign_pairs(
     two-label pairs, within one. `groups` of as many annotators as pairs get labels share those pairs evenly among
     themselves, instead of all groups of that size; those of other sizes stay unused.
 
-    Raises InputError for an empty grid, a duplicated pair, too few annotators, and groups that do not fit.
+    Of `progress`, each part of the work is a third of the pairs. Raises InputError for an empty grid, a duplicated
+    pair, too few annotators, and groups that do not fit.
     """
+
+    def third(number: int) -> Progress:
+        return progress and (lambda done, total: progress(int(len(hs) * (number + done / total) / 3), len(hs)))
+
     counts = overlap_counts(len(hs), overlap)
     rng = np.random.default_rng(seed)
     if len(hs) == 0:
@@ -275,7 +290,7 @@ def assign_pairs(
     n_hs, n_cn = len(hs_names), len(cn_names)
     pairs = Pairs(rng.permutation(n_hs)[hs_at], n_hs + rng.permutation(n_cn)[cn_at], n_hs, n_hs + n_cn)
     _check_people(n_annotators, counts, groups)
-    n_labels = np.array(list(counts))[split_pairs(pairs, np.array(list(counts.values())), rng)]
+    n_labels = np.array(list(counts))[split_pairs(pairs, np.array(list(counts.values())), rng, progress=third(0))]
     crew = np.zeros((len(hs), n_annotators), np.bool_)
     colour, members = np.zeros(len(pairs), np.int64), np.zeros((0, n_annotators), np.bool_)
     shared = np.zeros((n_annotators, n_annotators), np.int64)
@@ -295,12 +310,12 @@ def assign_pairs(
         members = np.concatenate([members, has])
         shared += has.T @ (has * sizes[:, None])
     several = n_labels > 1
-    crew[several] = members[even_out(pairs.subset(several), colour[several], members, rng)]
+    crew[several] = members[even_out(pairs.subset(several), colour[several], members, rng, third(1))]
     rows = np.flatnonzero(n_labels == 1)
     loads = crew.sum(axis=0)
-    loads += _fill_loads(loads, len(rows), rng)
+    loads += fill_loads(loads, len(rows), rng)
     weights = loads if np.ptp(loads) > 1 else np.ones_like(loads)  # equal weights keep HS and CN within one
-    crew[rows, split_pairs(pairs.subset(rows), weights, rng, np.array([pairs.degrees(has) for has in crew.T]))] = True
+    crew[rows, split_pairs(pairs.subset(rows), weights, rng, np.array([*map(pairs.degrees, crew.T)]), third(2))] = True
     annotator, pair = np.nonzero(crew.T)
     return AssignedPairs(pair, annotator)
 
@@ -329,7 +344,7 @@ def _n_of_each(each: int, groups: Iterable[Group]) -> Counter[Group]:
     return Counter(dict.fromkeys(groups, each)) if each else Counter()
 
 
-def _design_groups(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+def _design_groups(size: int, n_pairs: int, shared: Ints, rng: Generator) -> Counter[Group]:
     """Number of pairs for each group of `size`, so that loads and what two annotators share come out even.
 
     `shared`, `(n_annotators, n_annotators)`, says how many pairs larger groups share already, on its diagonal the
@@ -344,7 +359,7 @@ def _design_groups(size: int, n_pairs: int, shared: Ints, rng: np.random.Generat
     return Counter({tuple(sorted(everybody - set(group))): count for group, count in left_out.items()})
 
 
-def _design_duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+def _design_duos(n_pairs: int, shared: Ints, rng: Generator) -> Counter[Group]:
     """Number of pairs for each duo: the same for all, and the rest for duos that form a graph of near-equal degrees.
     Each annotator in turn joins those who need most duos (Havel and Hakimi), then those with whom little is shared.
     """
@@ -364,7 +379,7 @@ def _design_duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counte
     return chosen
 
 
-def _design_crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+def _design_crews(size: int, n_pairs: int, shared: Ints, rng: Generator) -> Counter[Group]:
     """Number of pairs for each group of `size`: the same for all, and the rest for groups of those with the least load,
     then of those who share least with the members chosen before. Swaps even out what groups of four and more share;
     trios stay, so that a seed assigns them as it always has.
@@ -388,18 +403,6 @@ def _design_crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generato
     return chosen
 
 
-def _fill_loads(loads: Ints, n_slots: int, rng: np.random.Generator) -> Ints:
-    """Number of the `n_slots` slots that each person gets so that the lowest loads rise to one level, within one."""
-    order = np.lexsort((rng.random(len(loads)), loads))
-    ordered = loads[order]
-    below = np.cumsum(ordered)
-    n_filled = int((np.arange(1, len(loads) + 1) * ordered - below <= n_slots).sum())
-    level, n_higher = divmod(n_slots + int(below[n_filled - 1]), n_filled)
-    quota = np.zeros_like(loads)
-    quota[order[:n_filled]] = level + (np.arange(n_filled) < n_higher) - ordered[:n_filled]
-    return quota
-
-
 def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"], within: Ints | None = None) -> Ints:
     """The place of each assignment in its annotator's shard, counted from 1; `annotator` and `hs`, `(n_assignments,)`.
 
@@ -417,82 +420,3 @@ def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"
     place = np.empty(len(order), np.int64)
     place[order] = 1 + n_earlier_equal(person[order])
     return place
-
-
-def fill_slots(pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
-    """Share slots out as `share_out` does; of those of one `pair`, `(n_slots,)`, given in turns, nobody gets two."""
-    _, row, n_each = np.unique(pair, return_inverse=True, return_counts=True)
-    nth = n_earlier_equal(row)
-    person, has = np.full(len(pair), -1, np.int64), np.zeros((len(n_each), len(loads)), np.bool_)
-    for turn in range(int(n_each.max(initial=0))):
-        at = np.flatnonzero(nth == turn)
-        person[at] = share_out(barred[at] | has[row[at]], loads, seed)
-        filled = at[person[at] >= 0]
-        has[row[filled], person[filled]] = True
-        loads = loads + np.bincount(person[filled], minlength=len(loads))
-    return person
-
-
-def fill_rows(row: Ints, pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
-    """Share slots out as `fill_slots` does, and all those of a `row` to the same person; of a pair, to several."""
-    groups, group = np.unique(np.column_stack([row, n_earlier_equal(pair)]), axis=0, return_inverse=True)
-    together = np.zeros((len(groups), barred.shape[1]), np.bool_)
-    np.logical_or.at(together, group, barred)
-    return fill_slots(groups[:, 0], together, loads, seed)[group]
-
-
-def n_earlier_equal(value: Ints) -> Ints:
-    """Count for each place how many before it have the same value."""
-    _, at, n_each = np.unique(value, return_inverse=True, return_counts=True)
-    turn = np.empty(len(value), np.int64)
-    turn[np.argsort(at, kind="stable")] = np.arange(len(value)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
-    return turn
-
-
-def share_out(barred: Bools, loads: Ints, seed: int) -> Ints:
-    """Share slots out among people who may take them; who gets which is drawn by `seed`.
-
-    `barred`, `(n_slots, n_people)`, is True where a person may not take the slot; `loads`, `(n_people,)`, is the work
-    that each has open. Returns a person for each slot, -1 where everyone is barred. The sum of the squared loads is the
-    least possible: no chain of moves can lower it (Harvey, Ladner, Lovász and Tamir 2006, Semi-matchings for bipartite
-    graphs and load balancing, J. Algorithms 59(1), 53-78, DOI 10.1016/j.jalgor.2005.01.003).
-    """
-    rng = np.random.default_rng(seed)
-    n_slots, n_people = barred.shape
-    person = np.full(n_slots, -1, np.int64)
-    if len(slots := rng.permutation(np.flatnonzero(~barred.all(axis=1)))) == 0:
-        return person
-    patterns, pattern = np.unique(barred[slots], axis=0, return_inverse=True)
-    quota = _level_loads(~patterns, np.bincount(pattern), loads, rng)
-    people = np.tile(np.arange(n_people), len(patterns))
-    person[slots[np.argsort(pattern, kind="stable")]] = np.repeat(people, quota.ravel())
-    return person
-
-
-def _level_loads(is_allowed: Bools, n_slots: Ints, loads: Ints, rng: np.random.Generator) -> Ints:
-    """Number of slots of each pattern that each person gets, `(n_patterns, n_people)`."""
-    quota = np.zeros(is_allowed.shape, np.int64)
-    for row in np.argsort(is_allowed.sum(axis=1), kind="stable"):
-        quota[row, is_allowed[row]] = _fill_loads((loads + quota.sum(axis=0))[is_allowed[row]], int(n_slots[row]), rng)
-    if len(is_allowed) == 1:
-        return quota  # which is level already
-    from scipy.sparse.csgraph import shortest_path
-
-    while True:
-        total = loads + quota.sum(axis=0)
-        can_hand = (quota > 0).astype(np.int64).T @ is_allowed.astype(np.int64)
-        steps, before = shortest_path(can_hand > 0, unweighted=True, return_predecessors=True)
-        gap = np.where(np.isfinite(steps), total[:, None] - total, 0)
-        giver, taker = np.unravel_index(gap.argmax(), gap.shape)
-        if gap[giver, taker] < 2:
-            return quota
-        moves = []
-        while taker != giver:
-            hander = before[giver, taker]
-            row = np.where(is_allowed[:, taker], quota[:, hander], 0).argmax()
-            moves.append((row, hander, taker))
-            taker = hander
-        n_moved = min(int(gap.max()) // 2, *(int(quota[row, hander]) for row, hander, _ in moves))
-        for row, hander, receiver in moves:
-            quota[row, hander] -= n_moved
-            quota[row, receiver] += n_moved

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fcpair.errors import InputError, suggest_name
+from fcpair.param_values import check_rules
 from fcpair.params import check_unique
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.round_options import ROW
 from fcpair.stages.answers.model_spec import DEFINITION, EXAMPLES, parse_model_spec, parse_places
 from fcpair.stages.questions import AnyOf, Closed, Form, OneOf, parse_form
-from fcpair.stages.questions.closed import raise_first
 from fcpair.stages.questions.labels import check_own_tiers, need_tiers
 from fcpair.stages.stats.agreement import check_bins
 
@@ -44,28 +44,26 @@ def check_plan(plan: GridPlan) -> None:
         _check_models(round_, plan.columns)
         has_one = len(form.questions) == 1 and isinstance(form.questions[0][1], OneOf)
         kind = form.edited_question and form.edited_question[1].kind
-        raise_first(
+        check_rules(
             (
-                (
-                    round_.probabilities and not has_one,
-                    f"round `{round_.name}` asks how probable answers are (`probabilities`); ask one question with "
-                    "one_of(...)",
-                ),
-                (
-                    bool(kind and not round_.edits),
-                    f"round `{round_.name}` has `{kind}(...)`; name in `edits` the round whose text is edited, or "
-                    f"`{ROW}`, or ask `text(...)`",
-                ),
-                (
-                    bool(round_.edits and not kind),
-                    f"round `{round_.name}` edits `{round_.edits}`; ask `edit(...)` or `curate(...)` in its form, or "
-                    "use `after`",
-                ),
-                (
-                    round_.edits not in {"", ROW} and not forms[round_.edits].written_question,
-                    f"round `{round_.name}` edits `{round_.edits}`, in which no text is written",
-                ),
-            )
+                round_.probabilities and not has_one,
+                f"round `{round_.name}` asks how probable answers are (`probabilities`); ask one question with "
+                "one_of(...)",
+            ),
+            (
+                bool(kind and not round_.edits),
+                f"round `{round_.name}` has `{kind}(...)`; name in `edits` the round whose text is edited, or "
+                f"`{ROW}`, or ask `text(...)`",
+            ),
+            (
+                bool(round_.edits and not kind),
+                f"round `{round_.name}` edits `{round_.edits}`; ask `edit(...)` or `curate(...)` in its form, or "
+                "use `after`",
+            ),
+            (
+                round_.edits not in {"", ROW} and not forms[round_.edits].written_question,
+                f"round `{round_.name}` edits `{round_.edits}`, in which no text is written",
+            ),
         )
     if plan.agreement:
         check_bins(forms[plan.counting.name], plan.agreement.bins)

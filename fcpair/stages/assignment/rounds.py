@@ -11,17 +11,16 @@ import numpy as np
 
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
+from fcpair.param_values import check_rules
 from fcpair.stages.assignment.assign import (
     AssignedPairs,
     Pairs,
     assign_pairs,
     even_meetings,
-    n_earlier_equal,
     overlap_counts,
-    share_out,
     split_pairs,
 )
-from fcpair.stages.questions.closed import raise_first
+from fcpair.stages.assignment.slots import n_earlier_equal, share_out
 
 
 def assign_cells(
@@ -46,26 +45,23 @@ def assign_cells(
     n_cells, n_people = barred.shape
     widest = int(np.unique(row, return_counts=True)[1].max(initial=0))
     n_short = int(((~barred).sum(axis=1) < max(answers, 1)).sum())
-    raise_first(
+    check_rules(
+        (n_cells == 0, f"there are no {unit} to assign"),
+        (n_people == 0, "there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people"),
         (
-            (n_cells == 0, f"there are no {unit} to assign"),
-            (n_people == 0, "there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people"),
-            (
-                answers > n_people,
-                f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower "
-                "`answers`",
-            ),
-            (
-                once_per_row and widest * answers > n_people,
-                f"nobody may have a row twice: a row of {widest} cells, each to be answered by {answers}, needs "
-                f"{widest * answers} people, but there are {n_people}; add people, or omit `once_per_row`",
-            ),
-            (
-                n_short > 0,
-                f"{n_short:,} of {n_cells:,} {unit} cannot be answered by {max(answers, 1)}, because too many of the "
-                f"{n_people} people may not have them, such as those who wrote their texts; add people",
-            ),
-        )
+            answers > n_people,
+            f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower `answers`",
+        ),
+        (
+            once_per_row and widest * answers > n_people,
+            f"nobody may have a row twice: a row of {widest} cells, each to be answered by {answers}, needs "
+            f"{widest * answers} people, but there are {n_people}; add people, or omit `once_per_row`",
+        ),
+        (
+            n_short > 0,
+            f"{n_short:,} of {n_cells:,} {unit} cannot be answered by {max(answers, 1)}, because too many of the "
+            f"{n_people} people may not have them, such as those who wrote their texts; add people",
+        ),
     )
     if not answers:
         person, cell = np.nonzero(~barred.T)

@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self, get_args
 
 from fcpair.errors import InputError
-from fcpair.sentences import say
+from fcpair.param_values import check_rules
+from fcpair.sentences import Id, say
 from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name, identity, strip_zero_decimals
 from fcpair.stages.questions.base import NO_CODE, SKIP, Choice, Closed, Distance, Part, Question, choices_with_keys
 from fcpair.stages.questions.named_values import Item, parse_whole_number, plain_names, take_options
@@ -41,30 +42,26 @@ class OneOf(Closed):
     def __post_init__(self) -> None:
         object.__setattr__(self, "choices", tuple(sorted(self.choices, key=lambda choice: choice.code)))
         words, codes = [choice.name.strip().lower() for choice in self], self.codes
-        raise_first(
+        check_rules(
+            (len(words) < 2, say("at least two choices are needed")),
+            (len(words) > MOST_CHOICES, f"{len(words):,} choices are too many; expected {MOST_CHOICES:,} at most"),
             (
-                (len(words) < 2, say("at least two choices are needed")),
-                (len(words) > MOST_CHOICES, f"{len(words):,} choices are too many; expected {MOST_CHOICES:,} at most"),
-                (
-                    any(choice.positive and not choice.definite for choice in self),
-                    say("a positive choice must be definite"),
-                ),
-                (len({*codes}) < len(codes) or len({*words}) < len(words), DUPLICATE),
-                *_word_problems(words),
-                (any(code < 0 for code in codes), "codes start at 0"),
-                (self.distance not in get_args(Distance)[:2], "its distance is nominal or ordinal"),
-            )
+                any(choice.positive and not choice.definite for choice in self),
+                say("a positive choice must be definite"),
+            ),
+            (len({*codes}) < len(codes) or len({*words}) < len(words), DUPLICATE),
+            *_word_problems(words),
+            (any(code < 0 for code in codes), "codes start at 0"),
+            (self.distance not in get_args(Distance)[:2], "its distance is nominal or ordinal"),
         )
 
     def check_new(self) -> None:
         """Raise InputError for names that files could not tell apart or hold, and for codes of over 18 digits."""
         names = [choice.name for choice in self]
-        raise_first(
-            (
-                (not all_distinct(names), DUPLICATE),
-                *name_problems(names),
-                (any(code >= 10**18 for code in self.codes), "a code has at most 18 digits"),
-            )
+        check_rules(
+            (not all_distinct(names), DUPLICATE),
+            *name_problems(names),
+            (any(code >= 10**18 for code in self.codes), "a code has at most 18 digits"),
         )
 
     @classmethod
@@ -120,12 +117,6 @@ class OneOf(Closed):
         return {"kind": self.kind, **choices_with_keys([choice.name for choice in self]), "distance": self.distance}
 
 
-def raise_first(problems: Iterable[tuple[bool, str]]) -> None:
-    """Raise InputError for the first of the problems that is there."""
-    if message := next((message for is_there, message in problems if is_there), ""):
-        raise InputError(message)
-
-
 def name_problems(names: Iterable[str]) -> Iterator[tuple[bool, str]]:
     """Yield, for each rule on the names of choices, whether they break it, and the rule."""
     words = [comparable_word(name) for name in names]
@@ -134,9 +125,11 @@ def name_problems(names: Iterable[str]) -> Iterator[tuple[bool, str]]:
 
 
 def _word_problems(words: Sequence[str]) -> Iterator[tuple[bool, str]]:
-    yield bool({SKIP, IRRECONCILABLE} & set(words)), f"`{SKIP}` and `{IRRECONCILABLE}` are reserved"
-    yield any(not word or word.isdecimal() for word in words), "a name must be a word: not empty, and not a number"
-    yield any(len(word) > LONGEST_NAME for word in words), f"a name may have at most {LONGEST_NAME} characters"
+    reserved = say("`%(skip)s` and `%(other)s` are reserved", skip=SKIP, other=IRRECONCILABLE)
+    yield bool({SKIP, IRRECONCILABLE} & set(words)), reserved
+    yield any(not word or word.isdecimal() for word in words), say("a name must be a word: not empty, and not a number")
+    too_long = say("a name may have at most %(number)s characters", number=Id(LONGEST_NAME))
+    yield any(len(word) > LONGEST_NAME for word in words), too_long
 
 
 def all_distinct(names: Iterable[str]) -> bool:
@@ -166,7 +159,8 @@ def word_reader(words: Mapping[str, int], noun: str = "label") -> Callable[[str]
         exact_code = words.get(strip_zero_decimals(cell).lower(), words.get(word))
         codes = codes_by_folded.get(fold_name(word), set()) if exact_code is None else {exact_code}
         if len(codes) != 1:
-            raise InputError(f"unknown {noun} `{cell}`; expected one of {', '.join(words)}")
+            hint = say("expected one of %(names)s", names=[*words])
+            raise InputError.say("unknown %(noun)s `%(cell)s`; %(hint)s", noun=say(noun), cell=cell, hint=hint)
         return next(iter(codes))
 
     return read_cell
@@ -209,11 +203,9 @@ class Scale(Closed):
         if step <= 0 or high <= low:
             raise InputError("expected the lowest number, the highest one, and a step above 0")
         n_steps, rest = divmod(high - low, step)
-        raise_first(
-            (
-                (bool(rest), f"steps of {format_number(step)} from {format_number(low)} miss {format_number(high)}"),
-                (n_steps >= MOST_VALUES, f"a scale has at most {MOST_VALUES:,} values"),
-            )
+        check_rules(
+            (bool(rest), f"steps of {format_number(step)} from {format_number(low)} miss {format_number(high)}"),
+            (n_steps >= MOST_VALUES, f"a scale has at most {MOST_VALUES:,} values"),
         )
         numbers, start = (low + step * code for code in range(int(n_steps) + 1)), self.positive_from
         choices = (
@@ -337,21 +329,16 @@ class AnyOf(Question[int]):
 
     def __post_init__(self) -> None:
         n, most = len(self.names), self.most
-        raise_first(
+        check_rules(
+            (not 1 <= n <= MOST_LABELS, f"1 to {MOST_LABELS} labels are needed"),
+            (not all_distinct(self.names), "a name is duplicated"),
+            *name_problems(self.names),
+            (NONE in map(comparable_word, self.names), f"`{NONE}` is reserved"),
             (
-                (not 1 <= n <= MOST_LABELS, f"1 to {MOST_LABELS} labels are needed"),
-                (not all_distinct(self.names), "a name is duplicated"),
-                *name_problems(self.names),
-                (NONE in map(comparable_word, self.names), f"`{NONE}` is reserved"),
-                (
-                    any(";" in name for name in self.names),
-                    "a name may not contain a semicolon, which separates labels in files",
-                ),
-                (
-                    not 0 <= self.min <= most <= n or most == 0,
-                    f"min={self.min},max={most} is impossible with {n} labels",
-                ),
-            )
+                any(";" in name for name in self.names),
+                "a name may not contain a semicolon, which separates labels in files",
+            ),
+            (not 0 <= self.min <= most <= n or most == 0, f"min={self.min},max={most} is impossible with {n} labels"),
         )
 
     @classmethod

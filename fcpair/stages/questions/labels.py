@@ -9,10 +9,11 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from fcpair.errors import InputError, RecipeError, nearest_name, suggest_name
+from fcpair.param_values import check_rules
 from fcpair.records import TIERS
 from fcpair.sentences import say
 from fcpair.stages.questions.base import SKIP, Choice, Closed, Question
-from fcpair.stages.questions.closed import IRRECONCILABLE, OneOf, Scale, raise_first
+from fcpair.stages.questions.closed import IRRECONCILABLE, OneOf, Scale
 from fcpair.stages.questions.form import Form, parse_question
 from fcpair.tier_plans import path_upwards, read_tiers
 from fcpair.words import Wording, Words
@@ -28,11 +29,10 @@ def need_tiers(question: Question[Any]) -> Closed:
     """The question; InputError, with the reason, unless its answers can decide cells, of which tiers can be made."""
     if not isinstance(question, Closed):
         raise InputError.say(
-            "`%(question)s` cannot decide a cell for tiers; expected one_of(...) or scale(...)",
-            question=str(question),
+            "`%(question)s` cannot decide a cell for tiers; expected one_of(...) or scale(...)", question=str(question)
         )
     try:
-        raise_first(_tier_problems(question.choices))
+        check_rules(*_tier_problems(question.choices))
     except InputError as error:
         raise InputError.say(
             "`%(question)s` cannot decide a cell for tiers: %(why)s", question=str(question), why=str(error)
@@ -73,7 +73,7 @@ def read_choices(tables: Sequence[dict[str, Any]]) -> OneOf:
         if [type(value) for value in astuple(choice)] != [int, str, bool, bool]:
             raise RecipeError(f"the label choice {choice.code}, `{choice.name}`: a code is a number, a name is text")
     try:
-        raise_first(_tier_problems(choices))
+        check_rules(*_tier_problems(choices))
         question = OneOf(tuple(choices))
         question.check_new()
         return question
@@ -181,6 +181,7 @@ def check_words(words: Words, grids: Sequence[GridNames]) -> None:
         *_unknown_names("questions", words.questions, [(grid, question) for grid, question, _ in questions]),
         *_unknown_names("options", words.options, options),
         *_unknown_names("sides", words.sides, [(side,) for names in grids for side in names.sides]),
+        *_key_problems(words, grids),
     ]
     if errors:
         raise ExceptionGroup("wordings of what the study does not have", errors)
@@ -197,28 +198,57 @@ def _unknown_names(table: str, wordings: Iterable[str], known: Sequence[tuple[st
             yield InputError(f"[words]: `{table}` has `{name}`, which this study does not have; {hint}")
 
 
+def _key_problems(words: Words, grids: Sequence[GridNames]) -> Iterator[InputError]:
+    """Yield an error for each key that two options of one question would have, or a step of a scale."""
+    forms = {(names.grid, form): form.as_json() for names in grids for form in (*names.forms, VERDICTS)}
+    for (grid, form), questions in forms.items():
+        for question in with_wordings(agree_first(questions) if form == VERDICTS else questions, words, grid):
+            for asked in (question, question.get("acts", {})):
+                owners: dict[str, str] = {}
+                for name, keys in zip(_listed(asked), asked.get("keys", ()), strict=True):
+                    if keys and (first := owners.setdefault(keys[0], name)) != name:
+                        both, key = [first, name], keys[0]
+                        yield InputError.say(
+                            "the key `%(key)s` would belong to two answers: %(names)s; choose another",
+                            names=both,
+                            key=key,
+                        )
+                    if question["kind"] == "scale" and words.option(grid, question["name"], name).key:
+                        yield InputError.say("`%(name)s` is a number, which is typed; give it no `key`", name=name)
+
+
+def _listed(asked: dict[str, Any]) -> list[str]:
+    return asked.get("choices") or asked.get("reasons") or []
+
+
 def _option_names(question: dict[str, Any]) -> list[str]:
     """The names of all that can be chosen in a question, as `Form.as_json` has it."""
     return [*question.get("choices", []), *question.get("reasons", []), *question.get("acts", {}).get("choices", [])]
 
 
 def with_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> list[dict[str, Any]]:
-    """A form as pages need it, with `text` and `help` of each question, and `texts` and `helps` of options that have
-    any.
+    """A form as pages need it, with `text` and `help` of each question, the `keys` that options have of their own, and
+    `texts`, `helps` and `colours` of options that have any.
     """
 
-    def of_options(question: str, names: Sequence[str]) -> dict[str, Any]:
-        wordings = [words.option(grid, question, name) for name in names]
-        columns = {"texts": [wording.text for wording in wordings], "helps": [wording.help for wording in wordings]}
-        return {key: column for key, column in columns.items() if any(column)}
+    def with_marks(question: str, asked: dict[str, Any]) -> dict[str, Any]:
+        wordings = [words.option(grid, question, name) for name in _listed(asked)]
+        columns = {f"{part}s": [getattr(of, part) for of in wordings] for part in ("text", "help", "colour")}
+        if any(of.key for of in wordings):
+            columns["keys"] = [[of.key] if of.key else keys for of, keys in zip(wordings, asked["keys"], strict=True)]
+        return asked | {key: column for key, column in columns.items() if any(column)}
 
     worded = []
     for question in form:
-        name, options = question["name"], question.get("choices") or question.get("reasons") or []
-        worded.append(question | present_parts(words.question(grid, name)) | of_options(name, options))
+        worded.append(with_marks(question["name"], question) | present_parts(words.question(grid, question["name"])))
         if acts := question.get("acts"):
-            worded[-1]["acts"] = acts | of_options(name, acts["choices"])
+            worded[-1]["acts"] = with_marks(question["name"], acts)
     return worded
+
+
+def agree_first(form: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The form of a round that checks labels as its people see it: what most answer has the first key."""
+    return [{**question, "choices": question["choices"][::-1]} for question in form]
 
 
 def option_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> dict[str, dict[str, str]]:
@@ -226,9 +256,9 @@ def option_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> dict
     options = {
         name: words.option(grid, question["name"], name) for question in form for name in _option_names(question)
     }
-    return {name: present_parts(wording) for name, wording in options.items() if any(wording)}
+    return {name: parts for name, wording in options.items() if (parts := present_parts(wording))}
 
 
 def present_parts(wording: Wording) -> dict[str, str]:
-    """The parts that a wording has, by name."""
-    return {part: text for part, text in wording._asdict().items() if text is not None}
+    """The texts that a wording has, by name."""
+    return {part: text for part, text in zip(("text", "help"), wording, strict=False) if text is not None}

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 from fcpair.errors import InputError, suggest_name
+from fcpair.param_values import check_rules
 from fcpair.sentences import Id, mark, say_number
 from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name, identity
 from fcpair.stages.questions.base import SKIP, Question, choices_with_keys
-from fcpair.stages.questions.closed import all_distinct, name_problems, place_reader, raise_first
+from fcpair.stages.questions.closed import all_distinct, name_problems, place_reader
 from fcpair.stages.questions.named_values import Item, parse_whole_number, plain_names, take_options
 from fcpair.values import is_blank
 
@@ -165,12 +166,10 @@ class Curate(Edit):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        raise_first(
-            (
-                (not self.reasons, "at least one reason to reject a text is needed, such as `curate(off_topic,rude)`"),
-                (not all_distinct(self.reasons), "a reason is duplicated"),
-                *name_problems(self.reasons),
-            )
+        check_rules(
+            (not self.reasons, "at least one reason to reject a text is needed, such as `curate(off_topic,rude)`"),
+            (not all_distinct(self.reasons), "a reason is duplicated"),
+            *name_problems(self.reasons),
         )
 
     @classmethod

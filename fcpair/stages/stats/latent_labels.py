@@ -18,8 +18,8 @@ import numpy as np
 
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
+from fcpair.param_values import check_rules
 from fcpair.stages.questions import Closed
-from fcpair.stages.questions.closed import raise_first
 from fcpair.stages.stats.jackknife_intervals import jackknife_spread
 from fcpair.stages.stats.kappa import MEANS, cohens_kappa
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, Coefficient
@@ -114,26 +114,24 @@ def class_model_at(question: Closed, positive: float, not_sure: float, accuracy:
 
 def _check_shares(question: Closed, prevalence: float, not_sure: float) -> None:
     are_definite = len(question.definite) == len(question.codes)
-    raise_first(
+    check_rules(
         (
-            (
-                not 0 < prevalence < 1,
-                f"prevalence is {prevalence:g}; expected a share between 0 and 1: where all labels are alike, "
-                "agreement by chance is complete and no coefficient is defined",
-            ),
-            (
-                not 0 <= not_sure < 1 - prevalence,
-                f"not_sure is {not_sure:g}; expected 0 or more, and with the prevalence less than 1",
-            ),
-            (
-                not_sure > 0 and are_definite,
-                f"not_sure is {not_sure:g}, but all answers of this question are definite; omit it",
-            ),
-            (
-                not question.positive or set(question.definite) <= set(question.positive),
-                "the question has no positive, or no negative answer, so it has no prevalence",
-            ),
-        )
+            not 0 < prevalence < 1,
+            f"prevalence is {prevalence:g}; expected a share between 0 and 1: where all labels are alike, "
+            "agreement by chance is complete and no coefficient is defined",
+        ),
+        (
+            not 0 <= not_sure < 1 - prevalence,
+            f"not_sure is {not_sure:g}; expected 0 or more, and with the prevalence less than 1",
+        ),
+        (
+            not_sure > 0 and are_definite,
+            f"not_sure is {not_sure:g}, but all answers of this question are definite; omit it",
+        ),
+        (
+            not question.positive or set(question.definite) <= set(question.positive),
+            "the question has no positive, or no negative answer, so it has no prevalence",
+        ),
     )
 
 

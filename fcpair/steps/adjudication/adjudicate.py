@@ -17,10 +17,12 @@ import numpy as np
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
 from fcpair.files.answers.sheets import SHEET_FORMATS, write_sheet
+from fcpair.files.corpus.corpus import OWN_IDS
 from fcpair.files.tables.tabular import Source, name_of
 from fcpair.lazy import pd
 from fcpair.params import Adjudicate, CaseRanking, Policy, Ties
 from fcpair.records import BY, BY_HAND, UNDECIDED, Person, Role, Rule, RunRecord
+from fcpair.sentences import mark, say
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import decision_words, outcome_reader
 from fcpair.steps.adjudication.case_queues import rank_cases
@@ -62,14 +64,11 @@ def adjudicate(
         return note_stage_run(tx, options, changes.counts)
 
 
-@takes_params
-def dry_run(
-    grid: GridContext, options: Adjudicate | None = None, *, policy: Policy = own("manual"), ties: Ties = own("wait")
-) -> DryRun:
+def dry_run(grid: GridContext, options: Adjudicate) -> DryRun:
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
     with grid._store.read() as tx:
         need_labels(tx, "adjudicate")
-        changes = rule_decisions.preview_policy(tx, options or effective_options(tx, Adjudicate, {}))
+        changes = rule_decisions.preview_policy(tx, options)
     return DryRun(
         counts=changes.counts,
         discards=sum(decision.code is None for _, decision in changes.new),
@@ -116,13 +115,18 @@ def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[ShownLabel
     }
 
 
-def record_decision(tx: Tx, cell_id: int, code: int | None, person: Person, note: str, *, flagged: bool) -> int:
-    """Record an adjudicator's decision, which is its own note of who decided and when; returns its number."""
+def record_decision(
+    tx: Tx, cell_id: int, code: int | None, person: Person, note: str, *, flagged: bool, decided_at: str | None = None
+) -> int:
+    """Record an adjudicator's decision, which is its own note of who decided and when (and when it was made, where it
+    came later); returns its number.
+    """
     if code is not None and code not in scheme_of(tx).definite:
         raise InputError(f"{code} is not a definite label; expected one of {scheme_of(tx).definite}")
     permissions.check_may_decide(tx, person, cell_id)
     decision = {"cell_id": cell_id, "rule": Rule.PERSON.value, "code": code, "person_id": person.id}
-    return adjudications.add_decisions(tx, [{**decision, "note": visible_text(note), "flagged": flagged}])
+    decision |= {"note": visible_text(note), "flagged": flagged, "decided_at": decided_at}
+    return adjudications.add_decisions(tx, [decision])
 
 
 def find_adjudicator(tx: Tx, name: str, *, allow_retired: bool = False) -> Person:
@@ -151,10 +155,13 @@ def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: Case
         answers_by_pair, rows = shown_answers(tx, cell_ids), list[dict[str, object]]()
         for cell_id in cell_ids:
             hs, cn = permissions.texts_to_judge(tx, cell_id)
-            shown = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers_by_pair.get(cell_id, ()))}
+            shown = {"hs.hs_id": hs["meta"].get("hs_id", ""), "hs": hs["body"]}
+            shown |= {"cn.cn_id": cn["meta"].get("cn_id", ""), "cn": cn["body"]}
+            shown |= {"labels": as_lines(answers_by_pair.get(cell_id, ()))}
             rows.append({"adjudicator": by, "pair": to_public_number(cell_id), **shown, "label": "", "note": ""})
         blank = make_blank(tx, {"label": decision_words(scheme_of(tx))})
-    write_sheet(pd.DataFrame(rows), path, blank)
+    sheet = pd.DataFrame(rows)
+    write_sheet(sheet.drop(columns=[name for name in OWN_IDS if not sheet[name].any()]), path, blank)
     return len(rows)
 
 
@@ -189,9 +196,8 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
         if supersede:
             is_same &= ~outcome["cell_id"].isin(rule_decisions.stale_decisions(tx))
         else:
-            sentence = f"pair {{pair}} already has a different decision; {SUPERSEDE}"
-            cause = f"these pairs already have different decisions; {SUPERSEDE}"
-            incoming.refuse((is_by_hand & ~is_same).to_numpy() & ~incoming.has_finding, sentence, cause)
+            message = mark("pair %(pair)s already has a different decision; %(hint)s")
+            incoming.refuse((is_by_hand & ~is_same).to_numpy() & ~incoming.has_finding, message, hint=SUPERSEDE)
         _refuse_changed_labels(tx, incoming, ~is_same)
         incoming.checked_rows()
         new_decisions = outcome.loc[~is_same, ["cell_id", "rule", "code", "person_id", "note"]]
@@ -215,7 +221,7 @@ def _add_deciders(tx: Tx, incoming: ImportedAnswers) -> None:
         messages[person_rows.index] = [str(reasons.get(pair, "")) for pair in person_rows["cell_id"].tolist()]
     causes = np.array([re.sub(r"pair \d+", "a pair", message) for message in messages], object)
     for cause in dict.fromkeys(causes[messages != ""]):
-        incoming.add_findings(causes == cause, messages.tolist(), cause=cause)
+        incoming.refuse(causes == cause, "%(why)s", why=messages.tolist())
     incoming.rows = rows.assign(person_id=person_id)
 
 
@@ -229,9 +235,9 @@ def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[
 
     shown_lines = zip(rows["shown"], current_lines, strict=True)
     differs = [comparable(shown) != comparable(lines) for shown, lines in shown_lines]
-    clause = "have changed since this sheet was written; leave its `label` empty, and decide it on a new sheet"
-    sentence, cause = f"the labels of pair {{pair}} {clause}", f"the labels of these pairs {clause}"
-    incoming.refuse(incoming.rows.index.isin(rows.index[differs]), sentence, cause)
+    hint = say("leave its `label` empty, and decide it on a new sheet")
+    message = mark("the labels of pair %(pair)s have changed since this sheet was written; %(hint)s")
+    incoming.refuse(incoming.rows.index.isin(rows.index[differs]), message, hint=hint)
 
 
 def as_lines(answers: Sequence[ShownLabel]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,17 +18,21 @@ from fcpair.stages.corpus.text_identity import fold_letters
 from fcpair.stages.questions.base import DISCARD
 from fcpair.steps.adjudication import adjudicate, case_queues
 from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue, DoubtRanking
+from fcpair.steps.answers.submissions import late_time
 from fcpair.steps.base.context import GridContext, effective_options, find_cell, load_opaque_ids, scheme_of
 from fcpair.steps.people.people import ReadingAllowance, check_reading_limit, n_readable, reading_allowance
 from fcpair.steps.rules import permissions, rule_decisions
+from fcpair.steps.rules.wording import asked_labels, effective_words
 from fcpair.store import Tx, adjudications, disputes, people
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids, sides
+from fcpair.store.oversight import runs
 from fcpair.work_records import Agenda, ConflictCase, DecisionRequest, QueueCounts, ShownText
 
 DECISION, ANSWER = "decision", "answer"
 MOST_OF_ROW = 50  # cases on one screen
+PATIENCE_S = 0.5  # for an estimate of doubt, which takes no longer in most studies
 
 
 class AdjudicationQueue:
@@ -116,6 +120,15 @@ class AdjudicationQueue:
         """Return whether the order by doubt is known here, or that there is none."""
         return self._ranking.is_ready
 
+    def doubts(self, *, estimates: bool = True) -> Mapping[int, float]:
+        """The doubt of each pair by its id, from 0 to 1; none until `is_ranked`, and where no label model says any."""
+        with self._grid._store.read() as tx:
+            newest = case_queues.current_conflicts(self._grid, tx).marks[0]
+        if estimates:
+            self._ranking.refresh(self._grid._store, newest)
+            self._ranking.wait(PATIENCE_S)
+        return self._ranking.doubts
+
     def case(self, person_id: int, number: int) -> ConflictCase:
         """One case: a pair that waits, for a second look or at all, or that this person has decided.
 
@@ -151,8 +164,9 @@ class AdjudicationQueue:
     def decide(self, person_id: int, ruling: DecisionRequest) -> dict[str, Any]:
         """Record a decision and return `decision_id` and `cell_id`; a repeated request is stored once.
 
-        Raises InputError for an outcome that is none of the choices, RefusedError and ConflictError as `case` does, and
-        ConflictError where the pair was decided, taken back or labelled anew since it was shown.
+        Raises InputError for an outcome that is none of the choices, or as `late_time` does; RefusedError and
+        ConflictError as `case` does, and ConflictError where the pair was decided, taken back or labelled anew since it
+        was shown.
         """
         content: dict[str, Any] = {
             "outcome": ruling.outcome,
@@ -164,7 +178,10 @@ class AdjudicationQueue:
         def record(tx: Tx, person: Person, cell_id: int) -> int:
             _check_case(tx, person, cell_id, self._annotate, (ruling.seen_decision_id, ruling.seen_answer_id))
             code = adjudicate.outcome_code(tx, ruling.outcome)
-            return adjudicate.record_decision(tx, cell_id, code, person, ruling.note, flagged=ruling.flagged)
+            decided_at = None if (own := ruling.decided_at) is None else late_time(own, runs.created_at(tx))
+            return adjudicate.record_decision(
+                tx, cell_id, code, person, ruling.note, flagged=ruling.flagged, decided_at=decided_at
+            )
 
         return self._perform_once("decide", person_id, ruling.cell_id, ruling.request_id, content, record)
 
@@ -285,19 +302,24 @@ def _find_case(tx: Tx, person: Person | None, number: int, annotate: Annotate) -
 def _build_case(tx: Tx, person: Person | None, cell_id: int) -> ConflictCase:
     standing, again, answer_id = permissions.open_case(tx, person, cell_id)
     hs, cn = (ShownText.of(text["body"], text["language"]) for text in permissions.texts_to_judge(tx, cell_id))
-    question, opaque_ids, own = scheme_of(tx), load_opaque_ids(tx), permissions.is_own_decision(standing, person)
-    outcomes, note, flagged = adjudicate.outcome_names(question), "", False
+    opaque_ids, own = load_opaque_ids(tx), permissions.is_own_decision(standing, person)
+    outcomes, note, flagged = adjudicate.outcome_names(scheme_of(tx)), "", False
     if standing is not None and own:
         note, flagged = standing.note, standing.flagged
     elif standing is None and person is not None:
         note, flagged = disputes.newest_note_and_flag(tx, cell_id, person.id)
+    asked = asked_labels(tx, effective_words(tx))
+    colours = asked.get("colours") or [None] * len(asked["keys"])
+    marks = dict(zip(asked["choices"], zip(map(tuple, asked["keys"]), colours, strict=True), strict=True))
+    keys, colours = zip(*(marks.get(name, ((DISCARD,), None)) for name in outcomes.values()), strict=True)
     return ConflictCase(
         grids.to_public_number(cell_id),
         hs,
         cn,
         adjudicate.shown_answers(tx, [cell_id]).get(cell_id, ()),
         tuple(outcomes.values()),
-        (*(question.keys[code] for code in question.definite), (DISCARD,)),
+        keys,
+        colours,
         None if standing is None else opaque_ids.encrypt(DECISION, standing.id),
         None if standing is None else outcomes[standing.code],
         note,

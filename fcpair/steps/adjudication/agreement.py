@@ -127,22 +127,9 @@ def metadata_blocks(grid: GridContext, axis: sides.Axis, column: str) -> PartAgr
         return PartAgreements(agreement_blocks(tx, rounds.primary(tx), options))
 
 
-@takes_params
-def round_of_blocks(
-    grid: GridContext,
-    options: Agree | None = None,
-    *,
-    weights: Weights = own("none"),
-    indefinite: Indefinite = own("class"),
-    intervals: IntervalScope = own("texts"),
-    level: float = own(0.95),
-    blocks: AgreementBlocks | None = own(None),
-    metadata: str | None = own(None),
-    bins: Sequence[str] = own(()),
-) -> str | None:
+def round_of_blocks(grid: GridContext, options: Agree) -> str | None:
     """The round that is meant where none is named and there is a block for each part, column or row; else None."""
     with grid._store.read() as tx:
-        options = options or effective_options(tx, Agree, {})
         return rounds.primary(tx).name if options.blocks else _round_to_be_named(tx)
 
 

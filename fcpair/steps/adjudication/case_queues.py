@@ -77,6 +77,11 @@ class DoubtRanking:
                 self._fit = Thread(target=self._estimate, args=(store,), daemon=True)
                 self._fit.start()
 
+    def wait(self, seconds: float) -> None:
+        """Wait for an estimate that is under way, at most so long."""
+        if self._fit is not None:
+            self._fit.join(seconds)
+
     def _estimate(self, store: Store) -> None:
         try:
             with store.read() as tx:

@@ -1,5 +1,6 @@
 """A calibration seen as a whole: its discussion, who has answered what, and agreement before and after; and flags: the
-decisions on which an adjudicator noted that the guidelines should say more, and at which sentence.
+decisions on which an adjudicator noted that the guidelines should say more, or pairs of which a lead did, and at which
+sentence.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ from dataclasses import dataclass, replace
 
 from fcpair.errors import InputError
 from fcpair.lazy import pd
-from fcpair.params import Agree, Calibration
+from fcpair.params import Agree, Calibration, Note
 from fcpair.records import UNDECIDED, WORKERS, Figure, Role, RunRecord, Status, Visitor
 from fcpair.sentences import Id
-from fcpair.stages.questions import Form
 from fcpair.stages.questions.labels import option_wordings
 from fcpair.stages.stats.agreement import AgreementBlock
 from fcpair.steps.adjudication.agreement import agreement_blocks, with_fitting_bins
-from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.answer_values import form_of, format_answer
 from fcpair.steps.base.calibration_state import (
     CalibrationState,
     Phase,
@@ -27,15 +27,7 @@ from fcpair.steps.base.calibration_state import (
     load_calibration,
     need_calibration,
 )
-from fcpair.steps.base.context import (
-    GridContext,
-    StudyContext,
-    effective_options,
-    labels_of,
-    note_run,
-    options_as_done,
-    scheme_of,
-)
+from fcpair.steps.base.context import GridContext, StudyContext, effective_options, labels_of, note_run, options_as_done
 from fcpair.steps.rules import permissions
 from fcpair.steps.rules.wording import effective_words, side_headings
 from fcpair.store import Tx, people
@@ -123,7 +115,7 @@ def _discussed_pairs(
 ) -> Iterator[DiscussedPair]:
     columns = ("cell_id", "person_id", "value", "note")
     labels = judgements.current_labels(tx, *columns, cell_ids=cell_ids, of=state.first)
-    labels["text"] = [_answer_text(form_of(state.first.form), value, names) for value in labels["value"]]
+    labels["text"] = [format_answer(form_of(state.first.form), value, names) for value in labels["value"]]
     by_cell = dict(list(labels.groupby("cell_id")))
     for cell_id in cell_ids:
         answers = by_cell.get(cell_id, labels[:0])
@@ -134,12 +126,6 @@ def _discussed_pairs(
         by_number = sorted(Counter(answers["text"]).items(), key=lambda item: (-item[1], item[0]))
         shown_column = None if state.first.options.hides_column else column
         yield DiscussedPair(row, shown_column, tuple(by_number), tuple(notes), own)
-
-
-def _answer_text(form: Form, value: str, names: Mapping[str, str]) -> str:
-    """An answer as people read it, in the wording of the study; of several questions each with its name."""
-    worded = {name: names.get(text, text) for name, text in form.names(form.load(value)).items()}
-    return "; ".join(f"{name}: {text}" if len(worded) > 1 else text for name, text in worded.items())
 
 
 def measure_calibration(grid: GridContext) -> CalibrationResult:
@@ -212,8 +198,9 @@ _ENDS = re.compile(r"(?<=[.!?؟。])\s+")
 
 @dataclass(frozen=True)
 class Flag:
-    """A decision on which somebody noted that the guidelines should say more; `stands` while it is the newest one, and
-    `sentence` is that of the guidelines at which a lead has put it, if one has.
+    """A decision on which somebody noted that the guidelines should say more, or a note that says so, without outcome;
+    `stands` while the decision is the newest one, and `sentence` is that of the guidelines at which a lead has put it,
+    if one has.
     """
 
     cell_id: int
@@ -229,8 +216,12 @@ class Flag:
 
 def load_flags(tx: Tx) -> list[Flag]:
     """The flags of the grid, newest first."""
-    names: dict[int | None, str] = {None: "discarded", **{choice.code: choice.name for choice in scheme_of(tx)}}
+    names: dict[int | None, str] = {None: "discarded", **{choice.code: choice.name for choice in labels_of(tx) or ()}}
     flags, sentences = list[Flag](), settings.of_stage(tx, STAGE)
+    for key, noted in settings.of_stage(tx, Note.stage).items():
+        if noted:
+            hs, cn = (text["body"] for text in cells.texts_of(tx, grids.to_cell_id(tx, int(key))))
+            flags.append(Flag(int(key), hs, cn, "", **noted, stands=True, sentence=sentences.get(key, "")))
     for row in activity_log.flagged_decisions(tx):
         number, outcome = (
             grids.to_public_number(row.cell_id),
@@ -238,7 +229,7 @@ def load_flags(tx: Tx) -> list[Flag]:
         )
         about = row.by, row.note, row.at, row.stands
         flags.append(Flag(number, row.hs, row.cn, outcome, *about, sentences.get(str(number), "")))
-    return flags
+    return sorted(flags, key=lambda flag: flag.at, reverse=True)
 
 
 def split_sentences(body: str) -> list[str]:
@@ -259,9 +250,7 @@ def place_flag(grid: GridContext, pair: int, sentence: str) -> RunRecord:
     """
     with grid._store.write() as tx:
         if pair not in {flag.cell_id for flag in load_flags(tx)}:
-            raise InputError.say(
-                "pair %(number)s has no flag; choose one that an adjudicator has flagged", number=Id(pair)
-            )
+            raise InputError.say("pair %(number)s has no flag; choose one that is flagged", number=Id(pair))
         version, body = people.current_guidelines(tx)
         if sentence and sentence not in split_sentences(body):
             raise InputError.say(

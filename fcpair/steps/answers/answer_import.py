@@ -4,7 +4,9 @@ there, and recorded; and labels to a file.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -12,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from fcpair.arrays import Bools
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError, StageError, suggest_name
 from fcpair.files.answers.answer_files import PAIR_COLUMNS, ImportedAnswers, read_answers
-from fcpair.files.corpus.corpus import CN, HS
+from fcpair.files.corpus.corpus import CN, HS, with_own_ids
 from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
 from fcpair.params import Assign
 from fcpair.records import Known, Origin, Round, RunRecord
+from fcpair.sentences import Answer, join, mark, say
 from fcpair.stages.answers.replies import is_ascending, is_sorted
 from fcpair.stages.corpus.text_identity import identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP
@@ -35,8 +38,9 @@ from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids, texts
 from fcpair.store.oversight import build_progress, runs, settings
 
+ANSWERED_AT = "answered_at"  # the column of exports that is there where an answer came late
 DISMISS = "dismiss"  # the stage of runs that let somebody go whose answers are set aside
-SUPERSEDE = "--supersede takes this as the newer answer"
+SUPERSEDE = say("--supersede takes this as the newer answer")
 COMPARED = ("assignment_id", "code", "answer_id", "own_code", "origin", "at")  # what is compared of current answers
 OWN_LABEL, VERDICT = "own_label", "verdict"
 FROM_FILES = "from_files"  # the settings that say which rounds of a planned grid are answered in files, undealt
@@ -48,28 +52,31 @@ def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     each was.
     """
     locate_cells(tx, incoming)
-    unit, role, has_leases = incoming.of.number, round_.role, lease_minutes(tx, round_) is not None
+    role, has_leases = round_.role, lease_minutes(tx, round_) is not None
     if not is_planned(tx):
         is_unassigned = round_.counts and not settings.of_stage(tx, Assign.stage)
     else:  # or only what files had brought was assigned
         is_from_files = round_.name in settings.of_stage(tx, FROM_FILES)
         is_unassigned = not has_leases and (is_from_files or not assignments.n_by_status(tx, round_))
     incoming.brings_work = is_unassigned and not round_.options.calibrates
-    ids_by_name = {person.name: person.id for person in people.people(tx, role if incoming.brings_work else None)}
-    hint_by_folded = {name.casefold(): f"did you mean `{name}`?" for name in reversed(ids_by_name)}
-    listed, names = f"there are {', '.join(ids_by_name) or 'none'}", incoming.rows["person"]
+    everybody, workers = people.people(tx, role if incoming.brings_work else None), assignments.counts_of_grid(tx)
+    ids_by_name = {person.name: person.id for person in everybody}
+    can_answer = [of.name for of in everybody if of.role is role or of.id in workers.get(round_.name, ())]
+    names, listed = incoming.rows["person"], mark("there are %(names)s")
     is_unknown = (~names.isin(ids_by_name) & (names != "")).to_numpy()
-    messages = (f"no {role} is called `{name}`; {hint_by_folded.get(name.casefold(), listed)}" for name in names)
-    incoming.add_findings(is_unknown, messages)
+    hints = {name: suggest_name(name, can_answer or [say("none")], listed) for name in names[is_unknown].unique()}
+    message = mark("no %(role)s is called `%(person)s`; %(hint)s")
+    incoming.refuse(is_unknown, message, role=say(role.value), hint=[*map(hints.get, names)])
     incoming.rows = incoming.rows.assign(person_id=names.map(ids_by_name).fillna(NOBODY).astype("int64"))
     is_waiting = incoming.rows["person_id"].isin(permissions.unqualified(tx, round_, ids_by_name.values())).to_numpy()
-    hint = "and nobody answers before that; `fcpair people qualified` shows how far people are"
-    incoming.refuse(is_waiting, f"{{person}} has not qualified, {hint}")
+    hint = say("nobody answers before that; `fcpair people qualified` shows how far people are")
+    incoming.refuse(is_waiting, mark("%(person)s has not qualified, and %(hint)s"), hint=hint)
     # where their work passes on to others
     dismissed = {run.params["person"] for run in runs.runs(tx, DISMISS)} if round_.reassigns_skipped else set()
     is_dismissed = incoming.rows["person"].isin(dismissed)
     for name, rows in incoming.rows[is_dismissed].groupby("person", sort=False):
-        incoming.notes.append(f"{name} was dismissed, so the answers of {name} are left out ({len(rows):,})")
+        message = mark("%(name)s was dismissed, so the answers of %(name)s are left out (%(number)s)")
+        incoming.notes.append(say(message, name=str(name), number=len(rows)))
     if is_dismissed.any():
         incoming.keep_rows(~is_dismissed.to_numpy(np.bool_))
     rows, key = incoming.rows, ["cell_id", "person_id"]
@@ -84,8 +91,7 @@ def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
         leases.take_slots_of_cells(tx, round_, *new_pairs.T)
     matched_rows = rows.merge(assignments.assignments(tx, round_)[["id", *key, "position"]], on=key, how="left")
     is_stray = is_identified & matched_rows["id"].isna().to_numpy()
-    cause = f"these {unit}s were not assigned to the person named"
-    incoming.refuse(is_stray, f"{unit} {{pair}} was not assigned to {{person}}", cause)
+    incoming.refuse(is_stray, mark("%(unit)s %(pair)s was not assigned to %(person)s"))
     incoming.rows = rows.assign(assignment_id=matched_rows["id"].fillna(NOBODY).astype("int64"))
     if not (incoming.brings_work or has_leases):  # else they stand in the order of the file
         incoming.rows["position"] = matched_rows["position"]
@@ -118,11 +124,12 @@ def record_answers(
     ]
     n_skips = len(new_answers) - len(answered_ids)
     n_controls = sum(int(answered_ids.isin(ids).sum()) for ids in control_ids)
+    rare = {"controls": n_controls, "earlier": len(earlier_answers), "superseded": int(new_answers["differs"].sum())}
     counts: dict[str, Any] = {
         "answers": len(answered_ids) - n_controls,
         "skips": n_skips,
         "already_there": len(answers) - len(new_answers),
-    } | {name: n for name, n in (("controls", n_controls), ("earlier", len(earlier_answers))) if n}
+    } | {name: n for name, n in rare.items() if n}
     counts |= reassignment.reassign(tx, seed=0) if n_skips else {}
     question = closed_question(form_of(round_.form))
     # where codes are not themselves the names of choices
@@ -132,7 +139,7 @@ def record_answers(
         for choice in question or ()
         if str(choice.code) in n_by_cell and choice.name != str(choice.code)
     ]
-    notes = [f"codes were read as labels: {', '.join(readings)}"] if readings else []
+    notes: list[str] = [say("codes were read as labels: %(names)s", names=readings)] if readings else []
     notes += [*sorted_column_notes(incoming), *incoming.notes]
     if round_.counts and question:
         cell_ids = new_answers["cell_id"].unique().tolist()
@@ -151,28 +158,26 @@ def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
     for name, person_rows in rows.groupby("person", sort=False):
         if any(is_ascending(order[person_rows.index].tolist()) for order in orders):
             notes += [
-                sorted_column_sentence(
-                    f"`{column}` of {name!s}" if name else f"`{column}`", len(person_rows), f"{incoming.of.number}s"
-                )
+                sorted_column_sentence(f"`{column}`" + f" ({name})" * bool(name), len(person_rows), incoming.of.several)
                 for column, cells in incoming.said.items()
                 if is_sorted([cells[index] for index in person_rows.index])
             ]
-    return tuple(f"{note}. Compare some with their texts; import a corrected file with --supersede" for note in notes)
+    hint = say("Compare some with their texts; import a corrected file with --supersede")
+    return tuple(join([note, hint], ". ") for note in notes)
 
 
 def sorted_column_sentence(column: str, n: int, unit: str) -> str:
     """Sentence on a column of `n` answers that is sorted while its rows are not."""
-    sentence = f"column {column} is sorted, but its rows are not"
-    return f"{sentence}: if it was sorted on its own, its {n:,} answers are next to the wrong {unit}"
+    hint = say("if it was sorted on its own, its %(n)s answers are next to the wrong %(units)s", n=n, units=say(unit))
+    return say("column %(column)s is sorted, but its rows are not: %(hint)s", column=column, hint=hint)
 
 
 def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, round_: Round) -> None:
-    rows, unit, key = incoming.rows, incoming.of.number, ["cell_id", "person_id"]
+    rows, key = incoming.rows, ["cell_id", "person_id"]
     validated = assignments.assignments(tx, rounds.validation(tx))[key]
     checked = pd.MultiIndex.from_frame(pd.concat([validated, adjudications.people_who_decided(tx)]))
     is_checker = is_identified & pd.MultiIndex.from_frame(rows[key]).isin(checked)
-    sentence = f"{{person}} validates or decided {unit} {{pair}}, so cannot label it"
-    incoming.refuse(is_checker, sentence, f"people who validate or decided a {unit} cannot label it")
+    incoming.refuse(is_checker, mark("%(person)s validates or decided %(unit)s %(pair)s, so cannot label it"))
     if not is_planned(tx):
         return
     cell_ids, person_ids = rows.loc[is_identified, key].to_numpy(np.int64).T
@@ -181,13 +186,14 @@ def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, 
     ineligible = eligibility.ineligibility_matrix(tx, cell_ids, candidates, round_, first_assignment=True)
     is_ineligible = np.zeros(len(rows), np.bool_)
     is_ineligible[is_identified] = ineligible[np.arange(len(column)), column]
-    reason = "people who made a row, wrote or answered it before, or have not passed the pilot cannot answer it"
-    incoming.refuse(is_ineligible & ~is_checker, f"{{person}} may not answer {unit} {{pair}}: {reason}", reason)
+    reason = say("people who made a row, wrote or answered it before, or have not passed the pilot cannot answer it")
+    message = mark("%(person)s may not answer %(unit)s %(pair)s: %(why)s")
+    incoming.refuse(is_ineligible & ~is_checker, message, why=reason)
 
 
 def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, supersede: bool) -> None:
-    """Add `is_new` to each row, and an error where another answer is there that it may not supersede: of a person, also
-    a simulated one that says the same; what a person gives takes the place of that.
+    """Add `is_new` and `differs` to each row, and an error where another answer is there that it may not supersede: of
+    a person, also a simulated one that says the same; what a person gives takes the place of that.
     """
     rows = incoming.rows
     current_answers = judgements.current_answers(tx, round_, *COMPARED).set_index("assignment_id")
@@ -197,18 +203,37 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
     is_simulated = (rows["origin"] == Origin.SIMULATED.value).to_numpy()
     is_made_up = is_answered & ~differs & ~was_simulated & is_simulated
     if not supersede:
-        unit = incoming.of.number
-        sentence = f"{{person}} has already answered {unit} {{pair}} differently; {SUPERSEDE}"
-        cause = f"these {unit}s already have different answers; {SUPERSEDE}"
-        incoming.refuse(differs & ~incoming.has_finding, sentence, cause)
-        clause = f"already, but the answers in the file are simulated; {SUPERSEDE}"
-        sentence = f"{{person}} has answered {unit} {{pair}} {clause}"
-        incoming.refuse(is_made_up & ~incoming.has_finding, sentence, f"these {unit}s have been answered {clause}")
+        is_refused = differs & ~incoming.has_finding
+        message = mark("%(person)s has already answered %(unit)s %(pair)s differently; %(hint)s")
+        changes = _changes(tx, incoming, current_answers, is_refused)
+        incoming.refuse(is_refused, message, hint=SUPERSEDE, **changes)
+        hint = say("but the answers in the file are simulated; %(hint)s", hint=SUPERSEDE)
+        message = mark("%(person)s has answered %(unit)s %(pair)s already, %(hint)s")
+        incoming.refuse(is_made_up & ~incoming.has_finding, message, hint=hint)
     is_new = ~is_answered | differs | (is_answered & (was_simulated != is_simulated))
     if supersede and round_.checks:  # the same word about a label that has changed is a new verdict
         is_about_current_label = rows["assignment_id"].isin(judgements.current_verdicts(tx)["assignment_id"])
         is_new |= (~is_about_current_label & (rows["code"] != NO_CODE)).to_numpy()
-    incoming.rows = rows.assign(is_new=is_new)
+    incoming.rows = rows.assign(is_new=is_new, differs=differs)
+
+
+def _changes(tx: Tx, incoming: ImportedAnswers, current: pd.DataFrame, differs: Bools) -> dict[str, dict[int, Answer]]:
+    """The answers that stand (`old`), and those that would take their place (`new`), as people read them, by row."""
+    places = np.flatnonzero(differs).tolist()
+    rows = incoming.rows.iloc[places]
+    old_ids = rows["assignment_id"].map(current["answer_id"]).fillna(NO_CODE).astype("int64").tolist()
+    new_ids = rows["answer_id"].tolist() if "answer_id" in rows.columns else []
+    new = say_answers(tx, new_ids) or [Answer(cells[at]) for cells in incoming.said.values() for at in places]
+    columns = {"old": say_answers(tx, old_ids), "new": new}
+    return {name: dict(zip(places, column, strict=True)) for name, column in columns.items()}
+
+
+def say_answers(tx: Tx, ids: Sequence[int]) -> list[Answer]:
+    """The answers with these numbers, as people read them, in short; -1 is a skip."""
+    kept = sorted({*ids} - {NO_CODE})
+    values = (json.loads(value).values() for value in rounds.answer_values(tx, kept))
+    words = {NO_CODE: SKIP} | {id_: _shorten("; ".join(map(str, of))) for id_, of in zip(kept, values, strict=True)}
+    return [Answer(words[id_]) for id_ in ids]
 
 
 def differing_rows(rows: pd.DataFrame, current_answers: pd.DataFrame) -> Bools:
@@ -262,17 +287,15 @@ def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False)
         identify_rows(tx, incoming, round_)
         is_blind_by_id = assignments.assignments(tx, round_).set_index("id")["blind"]
         has_other_kind = (incoming.rows["assignment_id"].map(is_blind_by_id) == (not blind)).to_numpy()
-        kind, column = ("with its label shown", VERDICT) if blind else ("blind", OWN_LABEL)
-        clause = f"assigned {kind}; give `{column}` in a separate file"
-        incoming.refuse(has_other_kind, f"pair {{pair}} was {clause}", f"these pairs were {clause}")
+        kind, column = (say("with its label shown"), VERDICT) if blind else (say("blind"), OWN_LABEL)
+        message = mark("pair %(pair)s was assigned %(how)s; give `%(column)s` in a separate file")
+        incoming.refuse(has_other_kind, message, how=kind, column=column)
         incoming.rows = validate.with_decisions(tx, incoming.rows, blind=blind)
         compare_answers(tx, incoming, round_, supersede=supersede)
         rows = incoming.rows
         reasons = permissions.not_due_reasons(tx, rows["cell_id"][rows["cell_id"] != NOBODY].tolist())
         is_early = (rows["cell_id"].isin(reasons) & rows["is_new"]).to_numpy() & ~incoming.has_finding
-        messages = (str(reasons.get(pair, "")) for pair in rows["cell_id"].tolist())
-        cause = "these pairs are still being labelled; they can be checked when all their labels are in"
-        incoming.add_findings(is_early, messages, cause=cause)
+        incoming.refuse(is_early, "%(why)s", why=[str(reasons.get(pair, "")) for pair in rows["cell_id"]])
         _refuse_other_label(tx, incoming)
         return record_answers(tx, incoming, round_, supersede=supersede)
 
@@ -291,33 +314,41 @@ def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
     shown_labels = rows["shown"].map(name_of)
     is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~incoming.has_finding
     has_other_label = ((shown_labels != "") & (shown_labels != current_labels)).to_numpy() & is_new
-    hint = f"since this sheet was written; leave its `{VERDICT}` empty, and give it on a new sheet"
-    sentence = f"the label of pair {{pair}} has changed {hint}"
-    incoming.refuse(has_other_label, sentence, f"the labels of these pairs have changed {hint}")
+    hint = say("leave its `%(column)s` empty, and give it on a new sheet", column=VERDICT)
+    message = mark("the label of pair %(pair)s has changed since this sheet was written; %(hint)s")
+    incoming.refuse(has_other_label, message, hint=hint)
     has_no_label = (current_labels == "").to_numpy() & is_new & ~has_other_label
-    clause = "no adjudicated label, so there is nothing to check"
-    incoming.refuse(has_no_label, f"pair {{pair}} has {clause}", f"these pairs have {clause}")
+    incoming.refuse(has_no_label, mark("pair %(pair)s has no adjudicated label, so there is nothing to check"))
 
 
 def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
     """Every annotator's current answer of each pair, skips included.
 
-    Columns: `pair`, `hs_id`, `cn_id`, `annotator`, `label`, `seconds`, `time`, `note`, `origin`. With `known`, answers
-    to known pairs come behind the others, marked in a column `known`: qualification or controls.
+    Columns: `pair`, `hs_id`, `cn_id`, `OWN_IDS`, `annotator`, `label`, `seconds`, `time`, `note`, `origin`, and
+    `answered_at` if any came later than it was given (empty where it came at once). With `known`, answers to known
+    pairs come behind the others, marked in a column `known`: qualification or controls.
     """
     with grid._store.read() as tx:
         names = {choice.code: choice.name for choice in scheme_of(tx)}
         answer_rounds = [rounds.primary(tx), *(rounds.of_known_pairs(tx, rounds.primary(tx)) if known else [])]
-        read = ("cell_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
+        read = ("cell_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at", ANSWERED_AT)
         tables = [
             judgements.current_answers(tx, round_, *read).assign(known=round_.options.known) for round_ in answer_rounds
         ]
         answers = pd.concat(tables, ignore_index=True).rename(columns={"at": "time"})
-        sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
+        sides, all_texts = cells.by_id(tx, answers["cell_id"]).set_index("cell_id"), cells.texts_of_grid(tx)
     answers["label"] = answers["code"].astype("Int64").map(names).astype(object).where(~answers["skipped"], SKIP)
     answers = answers.join(sides, on="cell_id").assign(pair=grids.to_public_number(answers["cell_id"]))
     columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
-    return answers[[*columns, "known"] if known else columns]
+    columns += late_column(answers)
+    rows = answers[[*columns, "known"] if known else columns]
+    return with_own_ids(rows, all_texts, before=("annotator", "annotator"))
+
+
+def late_column(answers: pd.DataFrame) -> list[str]:
+    """The column of when answers were given, where any came later: without an outage, exports are as they ever were."""
+    answers[ANSWERED_AT] = answers[ANSWERED_AT].astype(object).where(answers[ANSWERED_AT].notna(), "")
+    return [ANSWERED_AT] if answers[ANSWERED_AT].any() else []
 
 
 NOBODY = -1  # stands for a cell, a person or an assignment that there is not
@@ -328,7 +359,6 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
     if not build_progress.n_built(tx)["pair"]:
         raise StageError.say("the study has no pairs yet; run `fcpair pair`")
     rows = incoming.rows.assign(pair=incoming.rows["pair"].map(load_opaque_ids(tx).decrypt_cell))
-    unit = incoming.of.number
     kinds = dict(zip((HS, CN), grids.side_kinds(tx), strict=True))
     digest = digester(tx)
     sides = rows[[*kinds]].apply(lambda side: side.map(digest).map(_text_ids_by_digest(tx, kinds[str(side.name)])))
@@ -345,9 +375,9 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
     is_outside = pd.isna(cell_id)
     is_unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
     by_words = incoming.by_text and rounds.WRITTEN in kinds.values()
-    ambiguity_note = ", or its text occurs in several cells; give the number of the cell" if by_words else ""
-    messages = (f"{unit} {name} is not in the grid{ambiguity_note}" for name in names)
-    incoming.add_findings(is_outside & ~is_unreadable, messages, cause=f"these {unit}s are not in the grid")
+    hint = say(", or its text occurs in several cells; give the number of the cell") if by_words else ""
+    message = mark("%(unit)s %(name)s is not in the grid%(hint)s")
+    incoming.refuse(is_outside & ~is_unreadable, message, name=names, hint=hint)
     ids = pd.Series(cell_id).fillna(NOBODY).astype("int64")
     incoming.rows = rows.assign(cell_id=ids, pair=grids.to_public_number(ids).where(ids != NOBODY, rows["pair"]))
 
@@ -386,23 +416,21 @@ def _compare_texts(
     if not changes:
         return
     remedy = (
-        "was a column sorted without the others?"
+        say("was a column sorted without the others?")
         if n_moved > len(changes) / 2
-        else "a spreadsheet program changes cells when it saves a CSV; put the texts back, or use workbooks (.xlsx)"
+        else say("a spreadsheet program changes cells of a CSV; put the texts back, or use workbooks (.xlsx)")
         if n_fitting
-        else "is the sheet from another study?"
+        else say("is the sheet from another study?")
     )
-    clause, unit = f"other texts in this study: {{}}; {remedy}", incoming.of.number
-    messages = (f"{unit} {number} has {clause.format(changes.get(at, ''))}" for at, number in enumerate(rows["pair"]))
-    cause = f"these {unit}s have {clause.format(f'in the first, {changes[min(changes)]}')}"
-    incoming.add_findings(np.isin(np.arange(len(rows)), [*changes]), messages, cause=cause)
+    message = mark("%(unit)s %(pair)s has other texts in this study: %(change)s; %(hint)s")
+    incoming.refuse(np.isin(np.arange(len(rows)), [*changes]), message, change=changes, hint=remedy)
 
 
 def describe_change(column: str, was: str, found: str) -> str:
     """Say in short what a cell of a column was and is, from a little before where they differ."""
     start = max(sum(1 for _ in takewhile(lambda signs: signs[0] == signs[1], zip(was, found, strict=False))) - 10, 0)
     old, new = (("…" if start else "") + _shorten(text[start:]) for text in (was, found))
-    return f"`{column}` was `{old}` and is `{new}`"
+    return say("`%(column)s` was `%(old)s` and is `%(new)s`", column=column, old=old, new=new)
 
 
 def _shorten(text: str, width: int = 40) -> str:

@@ -11,14 +11,17 @@ import numpy as np
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns, ImportedAnswers, read_forms
+from fcpair.files.corpus.corpus import with_own_ids
 from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
 from fcpair.records import Known, Role, Round, RunRecord
+from fcpair.sentences import join, mark, say
 from fcpair.stages.answers.curation import TextChange
 from fcpair.stages.assignment.plan import CHANGE_COLUMNS
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.stages.questions import IRRECONCILABLE, Form, text_question
 from fcpair.steps.answers import answer_import, curation
+from fcpair.steps.answers.answer_import import ANSWERED_AT
 from fcpair.steps.base.answer_values import answer_numbers, form_of, to_client
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext, is_planned, need_cells, need_labels, scheme_of
@@ -36,10 +39,11 @@ def export_answers(grid: GridContext, round: str | None = None, *, known: bool =
     """Everybody's current answer in a round, by cell and person; without a name, in the round that counts.
 
     Columns: `cell` (its number in the grid), `row` and `column` (their texts), `by`, `skipped` (bool), one for each
-    question (as people read the answer; empty for a skip), `seconds`, `time`, `note`, `origin`. Where the rows are what
-    was written, also `answered` (the text that the row answers), `written_as` (the column that it was written for) and
-    `source` (the name of a model, or `people`; of an edited text that of the original); and `source` and `group`, where
-    the metadata of the rows, or of what they answer, have them. Of a round of models also `marks`.
+    question (as people read the answer; empty for a skip), `seconds`, `time`, `note`, `origin`, and `answered_at`
+    if any came later than it was given (empty where it came at once). Where the rows are what was written, also
+    `answered` (the text that the row answers), `written_as` (the column that it was written for) and `source` (the
+    name of a model, or `people`; of an edited text that of the original); and `source` and `group`, where the metadata
+    of the rows, or of what they answer, have them. Of a round of models also `marks`.
 
     A round that edits has four more behind the questions: `original` (the text that was given), `act` (`accepted`,
     `edited` or `rejected`), `words_changed` and `characters_changed` (Levenshtein distances; missing for what was
@@ -110,7 +114,7 @@ def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
     """Everybody's current answer in a round, as `export_answers` has it."""
     forms = [form_of(rounds.form(tx, form_id)) for form_id in round_.ids]
     answers = judgements.current_answers(
-        tx, round_, "cell_id", "annotator", "value", "skipped", "seconds", "note", "origin", "at"
+        tx, round_, "cell_id", "annotator", "value", "skipped", "seconds", "note", "origin", "at", ANSWERED_AT
     )
     bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
     located = answers.join(cells.by_id(tx, answers["cell_id"]).set_index("cell_id"), on="cell_id")
@@ -142,7 +146,10 @@ def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
         acts = [str(change.act or "") for change in changes]
         columns |= dict(zip(CHANGE_COLUMNS, (acts, *counts), strict=True))
     answers = answers.rename(columns={"at": "time"})
-    return pd.DataFrame(columns | {name: answers[name] for name in EXTRA_COLUMNS}, index=answers.index)
+    late = [name for name in answer_import.late_column(answers) if name not in columns]  # as a question may be called
+    columns |= {name: answers[name] for name in (*EXTRA_COLUMNS, *late)}
+    table, texts = pd.DataFrame(columns, index=answers.index), cells.texts_of_grid(tx)
+    return with_own_ids(table, texts, CELL_COLUMNS.sides, numbers=located)
 
 
 def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
@@ -163,11 +170,13 @@ def round_for_files(tx: Tx, grid: str, name: str | None) -> Round:
     """The round, without a name the one that counts, whose answers people can give in a file; else StageError."""
     round_ = rounds.by_name(tx, name)
     if round_.role is Role.MODEL:
-        raise StageError(
-            f"round `{round_.name}` is answered by models; `fcpair generate {round_.name} --grid {grid}` asks them"
+        raise StageError.say(
+            "round `%(round)s` is answered by models; `fcpair generate %(round)s --grid %(grid)s` asks them",
+            round=round_.name,
+            grid=grid,
         )
     if round_.checks is not None:
-        raise StageError("verdicts have their own files; see `fcpair validate sheets` and `fcpair validate import`")
+        raise StageError.say("verdicts have their own files; see `fcpair validate sheets` and `fcpair validate import`")
     return round_
 
 
@@ -192,11 +201,11 @@ def import_answers(grid: GridContext, path: Source, round: str | None = None, *,
         column_texts = {fold_name(text) for _, text in sides.bodies(tx, "column")} - {*map(fold_name, names)}
         lost = [name for name in incoming.filled if fold_name(name) in column_texts]
         if incoming.rows.empty and lost:
-            raise InputError(
-                f"{incoming.place}: column `{lost[0]}` is called like a column of the grid, and its cells would be "
-                "lost. Each row is about one cell, whose column of the grid is in `column`; answer it in "
-                f"`{names[0]}`"
+            hint = say("lost; put the column of the grid in `column`, and answer in `%(name)s`", name=names[0])
+            message = mark(
+                "%(file)s: column `%(name)s` is called like a column of the grid, and its cells would be %(hint)s"
             )
+            raise InputError.say(message, file=incoming.place, name=lost[0], hint=hint)
     return record_forms(grid, round_, incoming, supersede=supersede)
 
 
@@ -219,11 +228,10 @@ def record_forms(
     text_checks.encode_texts(round_, [*compared_texts, *(text for text in new_texts if text)])
     with grid._store.write() as tx:
         if is_closed(tx, round_):
-            raise StageError(
-                f"round `{round_.name}` takes no answers now: the discussion has not begun, or is over"
-                if round_.options.again
-                else f"the discussion has begun, so the answers of round `{round_.name}` stand"
-            )
+            message = mark("the discussion has begun, so the answers of round `%(round)s` stand")
+            if round_.options.again:
+                message = mark("round `%(round)s` takes no answers now: the discussion has not begun, or is over")
+            raise StageError.say(message, round=round_.name)
         round_ = rounds.with_known_pairs(tx, round_)
         answer_import.identify_rows(tx, incoming, round_)
         incoming.rows["answer_id"] = answer_numbers(
@@ -261,31 +269,26 @@ def _refuse_by_text_checks(tx: Tx, incoming: ImportedAnswers, round_: Round, for
         own, often = text_checks.comparison_texts(tx, round_, person_id, int(rows["assignment_id"].iloc[index]))
         comparison = [*own, *earlier_texts[person_id]], often
         remarks = text_checks.check_answer(round_, to_client(form.store(answer)), comparison, warns=False)
-        refusals[index] = " ".join(remark.sentence for remark in remarks if remark.refuses)
+        refusals[index] = join(remark.sentence for remark in remarks if remark.refuses)
         earlier_texts[person_id].append(text)
-    messages = (f"cell {cell}: {why}" for cell, why in zip(rows["pair"], refusals, strict=True))
-    incoming.add_findings(refusals != "", messages)
+    incoming.refuse(refusals != "", mark("cell %(pair)s: %(why)s"), why=refusals.tolist())
 
 
 def _refuse_not_due(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     rows, originals = incoming.rows, authorship.originals(tx, round_)
     is_new = rows["is_new"].to_numpy() & ~incoming.has_finding
     is_early = rows["cell_id"].isin(cells_not_due(tx, round_, rows["cell_id"].tolist())).to_numpy() & is_new
-    clause = f"no answer in round `{round_.options.rests_on}` yet"
-    incoming.refuse(is_early, f"cell {{pair}} has {clause}", f"these cells have {clause}")
+    message = mark("cell %(pair)s has no answer in round `%(round)s` yet")
+    incoming.refuse(is_early, message, round=round_.options.rests_on)
     shown = zip(rows["shown"], rows["cell_id"], strict=True)
     letters = answer_import.letters
     differs = [bool(text) and letters(text) != letters(originals.get(cell, "")) for text, cell in shown]
     is_other = np.array(differs, np.bool_) & is_new & ~is_early
-    hint = (
-        "has changed since this sheet was written, or a spreadsheet program changed it; leave its row empty, and edit "
-        "it on a new sheet"
-    )
-    messages = (
-        f"the text of cell {number} {hint}: {answer_import.describe_change(ORIGINAL, originals.get(cell, ''), text)}"
-        for number, cell, text in zip(rows["pair"], rows["cell_id"], rows["shown"], strict=True)
-    )
-    incoming.add_findings(is_other, messages, cause=f"the text of these cells {hint}")
+    hint = say("or a spreadsheet program changed it; leave its row empty, and edit it on a new sheet")
+    message = mark("the text of cell %(pair)s has changed since this sheet was written, %(hint)s: %(change)s")
+    texts = zip(rows["cell_id"], rows["shown"], strict=True)
+    changes = [answer_import.describe_change(ORIGINAL, originals.get(cell, ""), text) for cell, text in texts]
+    incoming.refuse(is_other, message, hint=hint, change=changes)
 
 
 DECISION, LABEL, LABELS = "decision", "label", "labels"
@@ -329,6 +332,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
         ),
         decisions["note"].fillna(""),
     )
+    table = with_own_ids(table, cells.texts_of_grid(tx), layout.sides, numbers=located)
     return table.join(row_metadata).join(decisions[[]].assign(**dict(zip(DECISION_COLUMNS, columns, strict=True))))
 
 

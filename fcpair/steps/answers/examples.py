@@ -15,6 +15,7 @@ from fcpair.lazy import pd
 from fcpair.models import encode, model_files
 from fcpair.models.encode import Progress
 from fcpair.records import Example, Round, RunRecord
+from fcpair.sentences import mark
 from fcpair.stages.answers.model_spec import format_examples
 from fcpair.stages.answers.replies import is_ascending, is_sorted
 from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR
@@ -115,11 +116,8 @@ def _load_inputs(
 def _round_with_examples(tx: Tx, grid: str, name: str) -> Round:
     round_ = rounds.by_name(tx, name)
     if not round_.options.examples:
-        raise StageError.say(
-            "round `%(name)s` of grid `%(grid)s` has no examples; set `examples` for the round in the recipe",
-            name=name,
-            grid=grid,
-        )
+        none = mark("round `%(name)s` of grid `%(grid)s` has no examples; set `examples` for the round in the recipe")
+        raise StageError.say(none, name=name, grid=grid)
     return round_
 
 
@@ -227,16 +225,12 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
         }
         run = note_run(tx, f"{EXAMPLES} review", {"grid": grid.grid.name, "round": round, "path": str(path)}, counts)
     used_by_words = {words: used for words, (used, _) in used_and_line.items()}
-    return replace(run, notes=_sorted_column_notes(used_by_words, list(examples_by_words)))
-
-
-def _sorted_column_notes(used_by_words: dict[_Words, bool], known_words: list[_Words]) -> tuple[str, ...]:
-    """A sentence where `used` seems to have been sorted apart from its rows, which are in their order in a sheet."""
-    position_by_words = {words: at for at, words in enumerate(known_words)}
+    position_by_words = {words: at for at, words in enumerate(examples_by_words)}
     in_order = is_ascending([position_by_words[words] for words in used_by_words])
-    if not (in_order and is_sorted([USED_WORDS[used] for used in used_by_words.values()])):
-        return ()
-    return (f"{sorted_column_sentence('`used`', len(used_by_words), 'examples')}. Compare some with their texts",)
+    # The column seems to have been sorted apart from its rows, which are in their order in a sheet.
+    is_apart = in_order and is_sorted([USED_WORDS[used] for used in used_by_words.values()])
+    note = f"{sorted_column_sentence('`used`', len(used_by_words), 'examples')}. Compare some with their texts"
+    return replace(run, notes=(note,) if is_apart else ())
 
 
 def _words_of_example(row: str, rank: object, hs: str, cn: str) -> _Words:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from fcpair.errors import ConflictError, InputError, ServiceError, StageError, suggest_name
 from fcpair.lazy import pd
 from fcpair.models.answering_models import AnsweringModel, Cell, Progress, RequestEstimate, open_model
+from fcpair.models.encode import begin_part
 from fcpair.models.language import check_language, other_language
 from fcpair.models.service import Service, strip_fence
 from fcpair.records import Origin, Role, Round, RunRecord
@@ -99,6 +100,7 @@ def generate(grid: GridContext, round: str, *, progress: Progress | None = None)
                 query for query in queries if query.model == model
             ]  # replies to cells that have not changed are kept
             new = [query for query in own if replies.get((answerer, query.cell_id), (None, None))[0] != query.cell]
+            begin_part(progress, answerer.name)
             texts = speaker.replies([query.cell for query in new], progress) if new else []
             replies |= {(answerer, query.cell_id): (query.cell, text) for query, text in zip(new, texts, strict=True)}
         outcomes = [

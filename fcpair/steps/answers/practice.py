@@ -16,7 +16,7 @@ from fcpair.steps.base.context import StudyContext, effective_options, labels_of
 from fcpair.steps.base.keywords import matches_saved_options, own, takes_params
 from fcpair.steps.people.known_pairs import Standing, known_pairs_of, score_of, standing_of
 from fcpair.steps.rules import permissions
-from fcpair.steps.rules.wording import effective_words, side_headings
+from fcpair.steps.rules.wording import asked_labels, effective_words, side_headings
 from fcpair.store import Tx
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
@@ -90,8 +90,7 @@ def practice_round(study: StudyContext, role: Role, language: str | None = None)
             return None
         words = effective_words(tx).in_language(language)
         with grids.on_grid(tx, grid.id):
-            (question,) = with_wordings(form_of(rounds.primary(tx).form).as_json(), words, grid.name)
-            return PracticeRound(question, *side_headings(tx, words), tuple(items))
+            return PracticeRound(asked_labels(tx, words), *side_headings(tx, words), tuple(items))
 
 
 def _saved_items(tx: Tx) -> list[KnownItem]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError, UnexaminedError, UnknownVisitorError
 from fcpair.params import Annotate
-from fcpair.records import WORKERS, Known, Status, Visitor
+from fcpair.records import WORKERS, Known, Origin, Status, Visitor
 from fcpair.sentences import Id, join, say
 from fcpair.stages.questions import SKIP
 from fcpair.steps.assignment import leases
@@ -23,6 +25,7 @@ from fcpair.store import Tx
 from fcpair.store.answers import refused_texts, task_queries
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
+from fcpair.store.oversight import runs
 from fcpair.values import visible_text
 from fcpair.work_records import Remark, Submission
 
@@ -39,8 +42,39 @@ ANSWERED_ELSEWHERE = {
         "not stored; press Undo to see it"
     ),
 }
+ANSWERED_OTHERWISE = say(
+    "you have answered this pair otherwise since this page showed your answer, in another window or on another device: "
+    "that answer counts, and this one was not stored; press Undo to see it"
+)
+RECORDED_FROM_FILE = say(
+    "your answer on this pair has been recorded from a file since: it counts, not this one; press Undo to see it"
+)
 GIVEN_TO_OTHERS = say("this pair has been given to somebody else; your answer was not needed")
-NO_CONTENT = ("examined", "again")  # fields that may differ when a request is repeated
+NO_CONTENT = ("examined", "again", "shown", "answered_at")  # fields that may differ when a request is repeated
+LATE = timedelta(seconds=5)  # what came no later was sent at once
+CLOCKS_DIFFER = timedelta(minutes=1)  # at most, where both are right
+
+
+def late_time(given: str, created_at: str) -> str | None:
+    """When a person answered or decided by their own clock, as the study keeps it where that came LATE; None where it
+    came at once. Nothing but what is shown and exported rests on it, as a clock of theirs may be wrong or set.
+
+    Raises InputError for no time with its zone, a time to come, and one before the study was created.
+    """
+    time, now = None, datetime.now(UTC)
+    with suppress(ValueError):
+        time = datetime.fromisoformat(given)
+    if time is None or time.tzinfo is None:
+        raise InputError.say(
+            "`%(time)s` is not a time with its zone; expected ISO 8601, such as 2026-11-21T14:05:00+00:00", time=given
+        )
+    if time > now + CLOCKS_DIFFER:
+        raise InputError.say("`%(time)s` is still to come; expected the time at which the person answered", time=given)
+    if time < datetime.fromisoformat(created_at) - CLOCKS_DIFFER:
+        raise InputError.say(
+            "`%(time)s` is before the study was created; expected the time at which the person answered", time=given
+        )
+    return time.astimezone(UTC).isoformat(timespec="milliseconds") if now - time > LATE else None
 
 
 class Submissions:
@@ -51,12 +85,14 @@ class Submissions:
         self._annotate = annotate
         self._has_limit = people.has_limit(annotate)
         self._opaque: OpaqueIds | None = None
+        self._created_at = ""
         self._qualified: set[tuple[int, int]] = set()  # people who have qualified, each with the round in which
         self._answer_ids: dict[Any, dict[int, int]] = {}  # of closed questions, by form and as sent, then by round
 
     def _load_opaque(self, tx: Tx) -> OpaqueIds:
-        """Made once: what it rests on stays as it is."""
-        self._opaque = self._opaque or load_opaque_ids(tx)
+        """Made once, with the time of the study: what they rest on stays as it is."""
+        if self._opaque is None:
+            self._opaque, self._created_at = load_opaque_ids(tx), runs.created_at(tx)
         return self._opaque
 
     def submit(self, visitor: Visitor, submission: Submission) -> dict[str, int]:
@@ -66,10 +102,10 @@ class Submissions:
         more: the number of the judgement would tell how many others have given. A skipped pair goes to somebody else at
         once; changing the skip into an answer takes it back, as long as they have not answered.
 
-        Raises InputError for no such answer in this round; RefusedError for a pair that is not this person's, for which
-        they have still to qualify, or beyond a limit; ConflictError where the pair was given to somebody else, its
-        label has changed since it was shown, somebody has still to label it, this person has answered it meanwhile
-        (unless they answer `again`), or the request id was used for another answer.
+        Raises InputError for no such answer in this round, or as `late_time` does; RefusedError for a pair that is not
+        this person's, for which they have still to qualify, or beyond a limit; ConflictError where the pair was given
+        to somebody else, its label has changed since it was shown, somebody has still to label it, this person has
+        answered it meanwhile (unless they answer `again`), or the request id was used for another answer.
         """
         (reply,) = self.submit_all([(visitor, submission)])
         if isinstance(reply, UnexaminedError):
@@ -179,6 +215,7 @@ class Submissions:
             "adjudication_id": adjudication_id,
             "note": submission.note and visible_text(submission.note),
             "seconds": submission.seconds,
+            "answered_at": None if (own := submission.answered_at) is None else late_time(own, self._created_at),
             "guideline_id": submission.guideline_version or assignment.guideline_version,
         }
         judgement_id = task_queries.add_judgement(tx, assignment, row, Status.SKIPPED if skipped else Status.DONE)
@@ -211,6 +248,21 @@ class Submissions:
             if key and closed_question(form):  # of all rounds at once: no reply tells that its round is another one
                 self._answer_ids[key] = rounds.find_answer_in_rounds(tx, assignment.form, answer)
         return self._answer_ids.get(key, {}).get(assignment.round_id, answer)
+
+    def _is_shown(self, tx: Tx, assignment: Any, submission: Submission) -> bool:
+        """Return whether the current answer is one that the person was shown, or there is none."""
+        if assignment.status not in (Status.DONE, Status.SKIPPED):
+            return True
+        shown, current = submission.shown or (), task_queries.current_answer(tx, assignment.id)
+        if current is None:
+            return SKIP in shown
+        for value in shown:
+            with suppress(InputError):  # what the round does not take is not the current answer
+                if value != SKIP:
+                    answer = self._parse_answer(tx, assignment, replace(submission, answer=value, examined=True))
+                    if (answer.digest if isinstance(answer, rounds.Answer) else answer) in current:
+                        return True
+        return False
 
     def _checked_decision(self, tx: Tx, assignment: Any, submission: Submission) -> int:
         if assignment.still_labelled:
@@ -256,8 +308,12 @@ class Submissions:
         has_lapsed = status is Status.WITHDRAWN and assignment.until is not None  # nobody took it from them but time
         if status is Status.WITHDRAWN and not has_lapsed:
             raise ConflictError(GIVEN_TO_OTHERS)
-        if submission.again is False and (sentence := ANSWERED_ELSEWHERE.get(status)):
-            raise ConflictError(sentence)
+        sentence = ANSWERED_ELSEWHERE.get(status, "") if submission.again is False else ""
+        if submission.shown is not None and not self._is_shown(tx, assignment, submission):
+            sentence = sentence or ANSWERED_OTHERWISE
+        if sentence:
+            current = task_queries.current_answer(tx, assignment.id) or ()
+            raise ConflictError(RECORDED_FROM_FILE if Origin.IMPORTED.value in current else sentence)
         if (status is Status.OPEN or has_lapsed) and (limit := people.limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
         if has_lapsed and not open_slots.reclaim_skipped(tx, submission.assignment_id):

@@ -1,4 +1,4 @@
-"""Taking answers back: all that a run brought, or all of somebody who is let go; their cells wait again."""
+"""Taking answers back: all that a run brought, one of somebody, or all of who is let go; their cells wait again."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.lazy import pd
 from fcpair.param_values import whole_number
 from fcpair.params import Simulate
 from fcpair.records import RunRecord, Status
-from fcpair.sentences import Id, say
+from fcpair.sentences import Id, mark, say
 from fcpair.steps.answers.answer_import import DISMISS
 from fcpair.steps.answers.generate import GENERATE
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.base import departures
-from fcpair.steps.base.context import LARGEST_ID, GridContext, StudyContext, begin_run, labels_of
+from fcpair.steps.base.context import LARGEST_ID, GridContext, StudyContext, begin_run, find_cell, labels_of
 from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import find_person
 from fcpair.steps.rules import rule_decisions
@@ -25,6 +25,7 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
+from fcpair.values import visible_text
 
 Kind = Literal["labels", "verdicts", "answers"]
 
@@ -46,12 +47,12 @@ class BroughtAnswers:
 def list_brought_answers(grid: GridContext) -> list[BroughtAnswers]:
     """The imports of answers into a grid, simulated and models' answers among them, newest first."""
     with grid._store.read() as tx:
-        names, brought = {person.id: person.name for person in people.people(tx)}, list[BroughtAnswers]()
+        brought = list[BroughtAnswers]()
         for run in filter(_can_bring_answers, reversed(runs.runs(tx))):
             answers = judgements.answers_of_run(tx, run.id)
             if answers.empty or grids.grid_id_of(int(answers["cell_id"].iloc[0])) != grids.current_grid_id(tx):
                 continue
-            n_by_person = Counter(answers["person_id"][answers["current"]].map(names))
+            n_by_person = Counter(answers["person"][answers["current"]])
             round_name, is_withdrawn = str(answers["round"].iloc[0]), bool(answers["withdrawn"].any())
             counts = len(answers), n_by_person.total(), dict(sorted(n_by_person.items()))
             brought.append(BroughtAnswers(run, round_name, *counts, is_withdrawn))
@@ -64,23 +65,48 @@ def _can_bring_answers(run: RunRecord) -> bool:
     return is_import and run.params.get("format") != FORMAT
 
 
-def withdraw(grid: GridContext, run: int, kind: Kind = "answers") -> RunRecord:
-    """Take the answers back that a run brought, as a whole; imports and `simulate` return its `id`.
+def withdraw(
+    grid: GridContext,
+    run: int | None = None,
+    kind: Kind = "answers",
+    *,
+    pair: int | None = None,
+    who: str | None = None,
+    round: str | None = None,
+    note: str = "",
+    seen: str = "",
+) -> RunRecord:
+    """Take the answers back that a `run` brought, as a whole; or the answer that somebody (`who`) gave to a `pair`.
 
-    To each that is still the current one, a judgement is added that withdraws it. Whoever gave it has the pair open
-    again; where they cannot answer any more, or somebody else has in their place, the slot is given to others or stays
-    as it is. `kind` is `labels` (of the round that counts), `verdicts` (of the one that checks), or `answers` of any.
+    Imports and `simulate` return the `id` of their run. To each answer that is still the current one, a judgement is
+    added that withdraws it, with a `note`. Whoever gave it has the pair open again; where they cannot answer any more,
+    or somebody else has in their place, the slot is given to others or stays as it is. `kind` is `labels` (of the round
+    that counts), `verdicts` (of the one that checks), or `answers` of any, or of a `round`; `seen` is the time of one.
 
-    Raises UnknownIdError for no such run; StageError for one that brought no such answers, or of an older fcpair that
-    did not note them, or whose answers were withdrawn already.
+    Raises UnknownIdError for no such run, pair, person or round; InputError for a run and a pair, or neither;
+    StageError for a run that brought no such answers, or of an older fcpair that did not note them, or whose answers
+    were withdrawn already; ConflictError where somebody has no such answer.
     """
     with grid._store.write() as tx:
-        run = whole_number("run", run)
-        run_answers = _answers_of_run(tx, run, kind)
-        round_ = rounds.by_name(tx, str(run_answers["round"].iloc[0]))
+        if run is not None and pair is None and who is None:
+            run_answers = _answers_of_run(tx, run := whole_number("run", run), kind)
+            round_ = rounds.by_name(tx, str(run_answers["round"].iloc[0]))
+        elif run is None and pair is not None and who is not None:
+            round_ = rounds.validation(tx) if kind == "verdicts" else rounds.by_name(tx, round)
+            whose = {"cell_ids": [find_cell(tx, pair)], "person_ids": [find_person(tx, who).id]}
+            columns = ("id", "assignment_id", "cell_id", "person_id", "at")
+            run_answers = judgements.current_labels(tx, *columns, of=round_, **whose)
+            if run_answers.empty or seen not in ("", run_answers["at"].iloc[0]):
+                gone = mark("`%(name)s` has no such answer to pair %(number)s now; it was withdrawn or given anew")
+                raise ConflictError.say(gone, name=who, number=Id(pair))
+            run_answers = run_answers.assign(skipped=False, current=True)
+        else:
+            raise InputError.say("name a run whose answers are withdrawn, or a pair and who answered it")
         current = run_answers[run_answers["current"]]
-        withdrawal = begin_run(tx, f"{round_.name} withdraw", {"run": run})
-        judgements.withdraw(tx, current["id"].tolist(), withdrawal)
+        params = {"run": run, "pair": pair, "person": who, "note": (note := visible_text(note)) or None}
+        given = {name: value for name, value in params.items() if value is not None}
+        withdrawal = begin_run(tx, f"{round_.name} withdraw", given)
+        judgements.withdraw(tx, current["id"].tolist(), withdrawal, note)
         # those who had the cells have them again, as far as they take part and their slot is still theirs; the latest
         # first, so that a slot that was passed on and on goes back to whoever had it at first
         active_ids = {person.id for person in people.people(tx, round_.role, active=True)}
@@ -103,10 +129,8 @@ def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
     about = {"number": Id(run_id), "stage": run.stage}
     subject = say("run %(number)s (%(stage)s)", **about)
     if run.params.get("format") == FORMAT:
-        raise StageError.say(
-            "%(subject)s imported a published study with its decisions; `fcpair init` makes a new study",
-            subject=subject,
-        )
+        published = mark("%(subject)s imported a published study with its decisions; `fcpair init` makes a new study")
+        raise StageError.say(published, subject=subject)
     if not _can_bring_answers(run):
         raise StageError.say("%(subject)s brought no answers; `fcpair log` lists the runs", subject=subject)
     run_answers = judgements.answers_of_run(tx, run_id)

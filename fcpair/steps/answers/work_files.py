@@ -6,13 +6,15 @@ import os
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fcpair.errors import InputError, StageError, list_first
+from fcpair.errors import FcpairError, Finding, InputError, StageError, UnknownIdError, list_first
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns, ImportedAnswers
 from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
-from fcpair.files.corpus.corpus import CN, HS
+from fcpair.files.corpus.corpus import CN, HS, with_own_ids
 from fcpair.files.exchange.annotation_tool import (
     AnnotationTool,
     ExportedRound,
@@ -29,8 +31,8 @@ from fcpair.files.tables.folders import new_folder
 from fcpair.files.tables.tabular import read_table
 from fcpair.lazy import pd
 from fcpair.records import Origin, Round, RunRecord, Status
-from fcpair.sentences import say
-from fcpair.stages.questions import SKIP, AnyOf, Closed, Question, closed
+from fcpair.sentences import Answer, mark, say
+from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Question, closed
 from fcpair.stages.questions.labels import VERDICT, answer_words
 from fcpair.steps.answers import answer_import, answer_tables
 from fcpair.steps.assignment.validate import is_blind, label_names
@@ -47,6 +49,19 @@ from fcpair.work_records import KeepReason, OldSheet
 
 ANSWER_COLUMNS = {False: ("label",), True: ("verdict", "own_label")}  # of a round that checks, or does not
 NOTE = "note"
+NOT_ASSIGNED = mark(
+    "nothing is open in round `%(round)s`, which has not been assigned yet; `fcpair assign --grid %(grid)s --round "
+    "%(round)s` assigns it"
+)
+VACANT = mark(
+    "nothing is open in round `%(round)s`, but %(vacant)s answers are vacant; `fcpair people add NAME --role %(role)s` "
+    "adds somebody"
+)
+MOST_TAKEN = 20  # answers of a file that a forecast lists
+ALL_ANSWERED = mark("nothing is open in round `%(round)s`: all of it is answered (%(done)s)")
+ALL_ANSWERED_OR_SKIPPED = mark(
+    "nothing is open in round `%(round)s`: all of it is answered (%(done)s) or skipped (%(skipped)s)"
+)
 
 
 def make_blank(
@@ -111,7 +126,7 @@ def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetForma
     access.Access(grid).spare()
     with grid._store.read() as tx:
         blank = make_blank(tx, {"label": answer_words(scheme_of(tx))})
-        rows = _begun_work(tx, rounds.primary(tx))
+        rows, texts = _begun_work(tx, rounds.primary(tx)), cells.texts_of_grid(tx)
         is_assigned = bool(assignments.counts_of_grid(tx))
         _refuse_free(tx, rounds.primary(tx))
     if rows.empty:
@@ -120,14 +135,15 @@ def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetForma
         )
     sheets = rows.assign(pair=grids.to_public_number(rows["cell_id"]), label="", note="")
     sheets = sheets[["annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note"]]
-    return _write_by_person(sheets, folder, sheet_format, blank, ANSWER_COLUMNS[False])
+    return _write_by_person(with_own_ids(sheets, texts), folder, sheet_format, blank, ANSWER_COLUMNS[False])
 
 
 def _refuse_free(tx: Tx, round_: Round) -> None:
     if n_free := open_slots.n_free(tx, round_):
-        raise StageError(
-            f"{n_free:,} labels are free for anybody in the browser (`fcpair serve`), so there are no sheets; "
-            "`fcpair assign --close` and then `fcpair assign --more` assign them"
+        raise StageError.say(
+            "%(number)s labels are free for anybody in the browser (`fcpair serve`), so there are no sheets; "
+            "`fcpair assign --close` and then `fcpair assign --more` assign them",
+            number=n_free,
         )
 
 
@@ -165,6 +181,7 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format:
         sheets = rows[["validator", "position"]].assign(
             pair=numbers_on_sheet(tx, round_, rows["cell_id"]), **{side: rows[side] for side in _shown_sides(round_)}
         )
+        sheets = with_own_ids(sheets, cells.texts_of_grid(tx), numbers=rows)
         if not blind:
             sheets["label"] = rows["cell_id"].map(label_names(tx))
         question, answer = (scheme_of(tx), "own_label") if blind else (VERDICT, "verdict")
@@ -192,6 +209,7 @@ def write_answer_sheets(
             sheets["column"] = rows["cn"]
         if round_.options.edits:
             sheets[answer_tables.ORIGINAL] = rows["cell_id"].map(authorship.originals(tx, round_))
+        sheets = with_own_ids(sheets, cells.texts_of_grid(tx), CELL_COLUMNS.sides, numbers=rows)
     sheets = sheets.assign(**dict.fromkeys(instructions, ""), note="")
     return _write_by_person(sheets, folder, sheet_format, blank, [*instructions])
 
@@ -202,21 +220,18 @@ def open_cells(tx: Tx, grid: GridContext, name: str | None) -> tuple[Round, pd.D
     rows = _begun_work(tx, round_)
     if rows.empty:
         _refuse_free(tx, round_)
-        progress, open_in = tallies.round_progress(tx, round_), f"nothing is open in round `{round_.name}`"
-        if not progress.dealt:
-            remedy = f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` assigns it"
-            raise StageError(f"{open_in}, which has not been assigned yet; {remedy}")
+        progress, message = tallies.round_progress(tx, round_), ALL_ANSWERED
         n_done, n_skipped, n_vacant = (progress.counts[key] for key in (Status.DONE, Status.SKIPPED, "vacant"))
-        if n_vacant:
-            remedy = f"`fcpair people add NAME --role {round_.role}` adds somebody"
-            raise StageError(f"{open_in}, but {n_vacant:,} answers are vacant; {remedy}")
-        skipped = f" or skipped ({n_skipped:,})" if n_skipped else ""
-        raise StageError(f"{open_in}: all of it is answered ({n_done:,}){skipped}")
+        if not progress.dealt:
+            message = NOT_ASSIGNED
+        elif n_vacant or n_skipped:
+            message = VACANT if n_vacant else ALL_ANSWERED_OR_SKIPPED
+        figures = {"vacant": n_vacant, "done": n_done, "skipped": n_skipped}
+        raise StageError.say(message, grid=grid.grid.name, round=round_.name, role=say(round_.role.value), **figures)
     rows = rows[~rows["cell_id"].isin(answer_tables.cells_not_due(tx, round_, rows["cell_id"].tolist()))]
     if rows.empty:
-        raise StageError(
-            f"nothing of round `{round_.name}` is due: all open work waits for round `{round_.options.rests_on}`"
-        )
+        waits = mark("nothing of round `%(round)s` is due: all open work waits for round `%(other)s`")
+        raise StageError.say(waits, round=round_.name, other=round_.options.rests_on)
     return round_, rows
 
 
@@ -248,10 +263,13 @@ def _write_by_person(
     return n_rows_by_person
 
 
-def write_project(grid: GridContext, folder: str | Path, tool: str, round: str | None = None) -> dict[str, int]:
+def write_project(
+    grid: GridContext, folder: str | Path, tool: str, round: str | None = None, *, is_download: bool = False
+) -> dict[str, int]:
     """Write what people have open in a round, the one that counts if none is named, as a project of an annotation tool.
 
-    `tool` is a key of `fcpair.files.exchange.catalogue.TOOLS`. Returns the items by person. Raises InputError where the
+    `tool` is a key of `fcpair.files.exchange.catalogue.TOOLS`. What `is_download` names no place on this machine, and
+    says that the study's pages take the export. Returns the items by person. Raises InputError where the
     tool is unknown or cannot carry the form, or the folder is not empty; StageError where nothing is open or due, or as
     `answer_tables.round_for_files`.
     """
@@ -261,7 +279,8 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, round: str |
         round_, rows = open_cells(tx, grid, round)
         form = form_of(round_.form)
         if obstacle := writer.obstacle(form):
-            raise InputError(f"round `{round_.name}` cannot be answered in {writer.title}: {obstacle}")
+            message = mark("round `%(round)s` cannot be answered in %(tool)s: %(why)s")
+            raise InputError.say(message, round=round_.name, tool=writer.title, why=obstacle)
         facts, round_key = runs.study_facts(tx), f"{grid.grid.name}:{round_.name}"
         cell_ids, numbers = rows["cell_id"].tolist(), numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
         headings, texts = _shown_texts(tx, round_, cell_ids)
@@ -270,7 +289,8 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, round: str |
             key = ItemKey(round_key, number, digest_texts(texts[cell]))
             shards[str(person)].append(Item(key, texts[cell]))
         place = grid._store.place
-        study = f"--study {shlex.quote(place if '://' in place else os.path.relpath(place, folder))}"
+        file = ("STUDY" if "://" in place else os.path.basename(place)) if is_download else ""
+        study = f"--study {shlex.quote(file or (place if '://' in place else os.path.relpath(place, folder)))}"
         named = f"--grid {shlex.quote(grid.grid.name)} --round {shlex.quote(round_.name)}"
         asks_labels = round is None and not is_planned(tx)  # which have a command of their own
         project = Project(
@@ -281,6 +301,9 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, round: str |
             headings=headings,
             shards=dict(shards),
             command=f"labels import {study}" if asks_labels else f"answers import {named} {study}",
+            file=file,
+            grid=grid.grid.name,
+            words=wording.effective_words(tx),
         )
     with new_folder(folder) as target:
         for path, content in writer.write(project).items():
@@ -327,7 +350,8 @@ def import_export(
     for lack in export.lacks:
         announce(lack)
     if export.n_drafts:
-        announce(f"{path}: drafts that nobody has submitted are left out ({export.n_drafts:,})")
+        message = mark("%(file)s: drafts that nobody has submitted are left out (%(number)s)")
+        announce(say(message, file=str(path), number=export.n_drafts))
     exported_round = ExportedRound(f"{grid.grid.name}:{round_.name}", form, unit)
     incoming = collect_exported(path, reader, export, exported_round, users)
 
@@ -338,6 +362,67 @@ def import_export(
             answers.notes.extend(_leave_out_older(tx, answers, round_))
 
     return answer_tables.record_forms(grid, round_, incoming, supersede=supersede, check=check, tool=tool)
+
+
+def import_file(
+    grid: GridContext,
+    path: str | Path,
+    reader: str,
+    round: str | None = None,
+    *,
+    people: str | Path | None = None,
+    supersede: bool = False,
+    announce: Callable[[str], None] = lambda _: None,
+) -> RunRecord:
+    """Record the answers of a sheet of cells, pairs or verdicts, or those that the tool `reader` exported."""
+    readers = {"pairs": answer_import.import_labels, "verdicts": answer_import.import_verdicts}
+    if reader in readers:
+        return readers[reader](grid, path, supersede=supersede)
+    if reader == "cells":
+        return answer_tables.import_answers(grid, path, round, supersede=supersede)
+    return import_export(grid, path, reader, round, people=people, supersede=supersede, announce=announce)
+
+
+@dataclass(frozen=True)
+class ImportForecast:
+    """What recording a file would do: counts and notes of its run, the pair, person and answer of those that it would
+    take, at most MOST_TAKEN, and which answers it would replace; or a refusal.
+    """
+
+    counts: Mapping[str, Any]
+    notes: Sequence[str]
+    taken: Sequence[tuple[int, str, Answer]] = ()
+    superseded: Sequence[Finding] = ()
+    refusal: FcpairError | None = None
+
+
+def forecast_import(
+    grid: GridContext, path: str | Path, reader: str, round: str | None = None, people: str | Path | None = None
+) -> ImportForecast:
+    """Say what `import_file` would do, in a transaction of which nothing stays."""
+    notes, taken = list[str](), list[tuple[int, str, Answer]]()
+
+    def look(tx: Tx) -> None:
+        run = next(run for run in reversed(runs.runs(tx)) if run.stage.endswith(" import"))
+        rows = judgements.answers_of_run(tx, run.id).query("current").head(MOST_TAKEN)
+        answers = answer_import.say_answers(tx, rows["answer_id"].fillna(NO_CODE).astype("int64").tolist())
+        taken[:] = zip(grids.to_public_number(rows["cell_id"]), rows["person"], answers, strict=True)
+
+    rehearsed = GridContext(grid._store.rehearsing(look), grid.grid)
+    take = partial(import_file, rehearsed, path, reader, round, people=people)
+    try:
+        run = take(supersede=True, announce=notes.append)
+    except (InputError, StageError, UnknownIdError) as error:
+        return ImportForecast({}, notes, refusal=error)
+    superseded: Sequence[Finding] = ()
+    if run.counts.get("superseded"):
+        try:
+            take()
+        except InputError as error:
+            superseded = [of for of in error.findings if "old" in getattr(of.message, "values", ())]
+    outcomes, would = {one for one, _ in tallies.LOOK_AGAIN}, mark("this would follow: %(what)s")
+    of_run = (say(would, what=of) if getattr(of, "template", "") in outcomes else of for of in run.notes)
+    return ImportForecast(run.counts, [*notes, *of_run], taken, superseded)
 
 
 def _shown_sides(round_: Round) -> tuple[str, ...]:
@@ -353,7 +438,7 @@ def _shown_texts(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> tuple[tuple[
 
 
 def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: AnnotationTool) -> None:
-    rows, unit = incoming.rows, incoming.of.number
+    rows = incoming.rows
     headings, texts = _shown_texts(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
     digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
     shown = {cell: answer_import.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
@@ -361,19 +446,18 @@ def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: Annot
     has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
     expected = rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
     is_changed = has_text & (rows["tool_text"].map(answer_import.letters) != expected) & ~is_other
-    for is_wrong, clause in (
-        (is_other, "in this study than in its key; is the export from another study, or was the key changed?"),
-        (is_changed, "in the export than the tool was given"),
-    ):
-        sentence, cause = f"{unit} {{pair}} has other texts {clause}", f"these {unit}s have other texts {clause}"
-        incoming.refuse(is_wrong.to_numpy(), sentence, cause)
+    hint = say("is the export from another study, or was the key changed?")
+    message = mark("%(unit)s %(pair)s has other texts in this study than in its key; %(hint)s")
+    incoming.refuse(is_other.to_numpy(), message, hint=hint)
+    message = mark("%(unit)s %(pair)s has other texts in the export than the tool was given")
+    incoming.refuse(is_changed.to_numpy(), message)
 
 
 def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_shared: bool) -> Iterator[str]:
     """Yield a sentence on each person of whose shard something is neither in the study nor in the export: of those in
     the export, and where it `is_shared` of all.
     """
-    names, unit = {person.id: person.name for person in people.people(tx)}, f"{incoming.of.number}s"
+    names = {person.id: person.name for person in people.people(tx)}
     shards = assignments.assignments(tx, rounds.with_known_pairs(tx, round_))
     is_skip = incoming.rows.groupby("assignment_id")["answer"].agg(lambda answers: answers.iloc[-1] is None)
     brought = is_skip.map({True: Status.SKIPPED.value, False: Status.DONE.value})
@@ -381,14 +465,12 @@ def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_sh
     n_by_person = statuses.groupby(shards["person_id"]).value_counts().to_dict()
     exporters = incoming.rows["person_id"].tolist()
     for person_id in shards["person_id"].unique().tolist() if is_shared else dict.fromkeys(exporters):
-        n_done, n_skipped, n_open = (
-            n_by_person.get((person_id, status.value), 0) for status in (Status.DONE, Status.SKIPPED, Status.OPEN)
-        )
-        if n_open:
-            yield (
-                f"{names[person_id]}: of {n_done + n_skipped + n_open:,} {unit} {n_done:,} are answered, {n_skipped:,} "
-                f"skipped and {n_open:,} missing; unless {names[person_id]} is still at work, or was assigned them "
-                "after the project was written, the export was cut off"
+        n = {name: n_by_person.get((person_id, name), 0) for name in ("done", "skipped", "open")}
+        if n["open"]:
+            yield say(
+                "%(name)s: of %(all)s %(units)s %(done)s are answered, %(skipped)s skipped and %(open)s missing; unless"
+                " %(name)s is still at work, or was assigned them after the project was written, the export is cut off",
+                **{"name": names[person_id], "all": sum(n.values()), "units": say(incoming.of.several), **n},
             )
 
 
@@ -402,6 +484,7 @@ def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterat
     )
     is_older = (times < current_times) & answer_import.differing_rows(rows, current)
     for name, older in rows[is_older].groupby("person", sort=False):
-        left_out = f"{len(older):,} ({incoming.of.number}s {list_first(older['pair'].tolist(), 5)})"
-        yield f"{name} has answered differently since; older answers left out: {left_out}"
+        pairs, n = list_first(older["pair"].tolist(), 5), len(older)
+        message = mark("%(name)s has answered differently since; older answers left out: %(n)s (%(units)s %(pairs)s)")
+        yield say(message, name=str(name), n=n, units=say(incoming.of.several), pairs=pairs)
     incoming.keep_rows(~is_older.to_numpy(bool))

@@ -64,8 +64,8 @@ class WorkQueue(Submissions):
                     row, column, names, is_single = wording.side_words(tx, words)
                     for blind in kinds:
                         form = form_of(rounds.form(tx, round_.ids[blind])).as_json()
-                        if round_.checks is not None and not blind:  # agree first: what most answer has the first key
-                            form = [{**question, "choices": question["choices"][::-1]} for question in form]
+                        if round_.checks is not None and not blind:
+                            form = labels.agree_first(form)
                         round_form = RoundForm(
                             grid_name,
                             round_.name,

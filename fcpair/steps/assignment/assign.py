@@ -13,6 +13,7 @@ import numpy as np
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError, StageError
 from fcpair.lazy import pd
+from fcpair.models.encode import Progress
 from fcpair.param_values import as_params
 from fcpair.params import Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
@@ -50,13 +51,15 @@ def assign(
     seed: int = own(0),
     open: bool = own(False),
     lease_minutes: int = own(30),
+    progress: Progress | None = None,
 ) -> RunRecord:
     """Assign the grid in overlapping shards, or further labels with `more` (`assign_more`), also one for each of
     `pairs`.
 
     `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`). In open assignment
     (`options.open`, or with `more` where the study has it), whoever asks is given pairs instead. Without options, as
-    the recipe says. Raises ConflictError where pairs or people changed while the shards were worked out.
+    the recipe says. `progress` is told how many pairs are assigned. Raises ConflictError where pairs or people changed
+    while the shards were worked out.
     """
     if pairs is not None and not more:
         raise InputError("`pairs` are for more labels once the grid is assigned; give `more=True` as well")
@@ -81,7 +84,7 @@ def assign(
             f"{', '.join(index_by_name)}"
         )
     groups = [tuple(index_by_name[name] for name in group) for group in options.annotator_groups]
-    shards = assign_pairs(hs, cn, len(names), options.overlap, groups, seed=options.seed)
+    shards = assign_pairs(hs, cn, len(names), options.overlap, groups, seed=options.seed, progress=progress)
     positions = shard_order(shards.annotator, hs[shards.pair], options.seed, options.order)
     loads = np.bincount(shards.annotator, minlength=len(names))
     by_labels = overlap_counts(len(grid_pairs), options.overlap)
@@ -111,19 +114,8 @@ def _load_inputs(tx: Tx, options: Assign) -> tuple[list[str], pd.DataFrame]:
     return expected_names(tx, Role.ANNOTATOR, options.annotators), to_assign
 
 
-@takes_params
 def plan_more_labels(
-    grid: GridContext,
-    options: Assign | None = None,
-    *,
-    pairs: Sequence[int] | None = None,
-    annotators: int | None = own(None),
-    overlap: Mapping[int, float] = own({}),
-    annotator_groups: Sequence[Sequence[str]] = own(()),
-    order: ShardOrder = own("random"),
-    seed: int = own(0),
-    open: bool = own(False),
-    lease_minutes: int = own(30),
+    grid: GridContext, options: Assign | None = None, *, pairs: Sequence[int] | None = None
 ) -> ExtraLabels:
     """Work out what `assign` would add with `more`, without groups, and do nothing; raises what that does."""
     options = replace(options or by_recipe(grid, Assign, more=True), annotator_groups=())

@@ -14,7 +14,8 @@ from fcpair.params import Validate
 from fcpair.records import Person, Role, RunRecord, Status
 from fcpair.sentences import join, say, say_number
 from fcpair.stages.adjudication.adjudicate import blind_verdict, draw_pairs
-from fcpair.stages.assignment.assign import shard_order, share_out
+from fcpair.stages.assignment.assign import shard_order
+from fcpair.stages.assignment.slots import share_out
 from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.closed import choice_words, word_reader
 from fcpair.stages.questions.labels import AGREE, DISAGREE, VERDICT

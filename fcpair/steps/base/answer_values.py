@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from fcpair.errors import InputError
@@ -103,9 +104,9 @@ def to_client(value: str) -> Any:
     return answers if len(answers) > 1 else next(iter(answers.values()))
 
 
-def format_answer(form: Form, value: str) -> str:
-    """An answer that a round keeps as `value`, as people read it; of several questions each with its name."""
-    names = form.names(form.load(value))
+def format_answer(form: Form, value: str, texts: Mapping[str, str] = MappingProxyType({})) -> str:
+    """An answer that a round keeps as `value`, by the `texts` of options; of several questions each with its name."""
+    names = {name: texts.get(said, said) for name, said in form.names(form.load(value)).items()}
     return "; ".join(f"{name}: {said}" if len(names) > 1 else said for name, said in names.items())
 
 

@@ -112,10 +112,10 @@ def scheme_of(tx: Tx) -> Closed:
     if question := labels_of(tx):
         return question
     primary_round = rounds.primary(tx)
-    raise StageError(
-        f"round `{primary_round.name}` asks `{primary_round.form}`, whose answers are not labels; this is for grids "
-        "whose answers are one choice or a number on a scale"
+    message = mark(
+        "round `%(round)s` asks `%(form)s`, whose answers are not labels: one choice, or a number on a scale"
     )
+    raise StageError.say(message, round=primary_round.name, form=primary_round.form)
 
 
 def labels_of(tx: Tx) -> Closed | None:
@@ -251,6 +251,7 @@ def note_run(
 
 def begin_run(tx: Tx, stage: str, params: dict[str, Any]) -> int:
     """Note a run that brings answers, before they name it; `runs.end_run` adds what it counted."""
+    params = {name: noted_file(value) if name == "path" else value for name, value in params.items()}
     return runs.add_run(tx, stage, run_params(tx, stage, params), {}, _version()).id
 
 
@@ -389,6 +390,11 @@ def acting_as(name: str) -> Iterator[None]:
 def with_actor(params: dict[str, Any]) -> dict[str, Any]:
     """Parameters of a run, with the name of who begins it, where that is known."""
     return {**params, BY: name} if (name := _acting.get()) else params
+
+
+def noted_file(path: str | Path) -> str:
+    """A file as the log names it: one that came from the pages, or went there, by its name, as its place is gone."""
+    return Path(path).name if _acting.get() else str(path)
 
 
 # Those that are about a grid, and whose parameters do not name it.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import Field, dataclass, fields
 from typing import Any, NamedTuple, TypeVar, cast
@@ -218,17 +218,28 @@ def takes_params(use_case: UseCase) -> UseCase:
     ]
     call_checked.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     if helped_items := [item for argument in arguments for item in argument.items]:
-        # The help of each keyword argument, which stands in the params class alone.
-        is_any_own = any(argument.is_own for argument in arguments)
-        own_settings = ["An option that is not given is the grid's own setting, or else its default.", ""] * is_any_own
-        helped = (
-            textwrap.fill(
-                f"{item.name}: {item.metadata['help']}", 108, initial_indent="    ", subsequent_indent="        "
-            )
-            for item in helped_items
+        call_checked.__doc__ = _with_help(
+            use_case, helped_items, are_own=any(argument.is_own for argument in arguments)
         )
-        block = textwrap.indent("\n".join([*own_settings, "Args:", *helped]), "    ")
-        text, raises, errors = (use_case.__doc__ or "").partition("\n    Raises:\n")
-        end = f"\n{raises}{errors}" if raises else "\n    "
-        call_checked.__doc__ = f"{text.rstrip()}\n\n{block}{end}"
     return cast(UseCase, call_checked)
+
+
+def explain_params(use_case: UseCase) -> UseCase:
+    """Give a docstring the help of the keyword arguments that are fields of the params class an argument may be."""
+    classes = (use_case.__globals__.get(hint.partition(" | ")[0]) for hint in use_case.__annotations__.values())
+    cls = next(of for of in classes if isinstance(of, type) and issubclass(of, Checked))
+    items = [item for item in fields(cast(Any, cls)) if item.name in (use_case.__kwdefaults__ or {})]
+    use_case.__doc__ = _with_help(use_case, items)
+    return use_case
+
+
+def _with_help(use_case: UseCase, items: Iterable[Field[Any]], *, are_own: bool = False) -> str:
+    """The docstring of a use case with the help of each keyword argument, which stands in the params class alone."""
+    own_settings = ["An option that is not given is the grid's own setting, or else its default.", ""] * are_own
+    helped = (
+        textwrap.fill(f"{item.name}: {item.metadata['help']}", 108, initial_indent="    ", subsequent_indent="        ")
+        for item in items
+    )
+    block = textwrap.indent("\n".join([*own_settings, "Args:", *helped]), "    ")
+    text, raises, errors = (use_case.__doc__ or "").partition("\n    Raises:\n")
+    return f"{text.rstrip()}\n\n{block}" + (f"\n{raises}{errors}" if raises else "\n    ")

@@ -58,9 +58,9 @@ class StageActivity:
     """Progress of one stage, by the round's `name` or `adjudicate`, and the `role` of those who do the work.
 
     `vacant` pairs wait for somebody to take them, `free` ones of those open go to whoever asks, and `not_due` verdicts
-    wait for labels. In `adjudicate`, `done` pairs are decided by a person, `again` of the open ones need a second look,
-    and `by_policy` ones wait for a policy. `per_day` and `end_at` are as if anybody could take any pair; `last_end` and
-    `longest_left_s` are of whoever will be last, None where that cannot be told.
+    wait for labels, as `unchecked` decided pairs, assigned or not, do for verdicts. In `adjudicate`, `done` pairs are
+    decided by a person, `again` of the open ones need a second look, `by_policy` ones wait for a policy. `per_day` and
+    `end_at` are as if anybody could take any pair; `last_end` and `longest_left_s` are of whoever is last, if known.
     """
 
     name: str
@@ -77,6 +77,7 @@ class StageActivity:
     by_policy: int = 0
     not_due: int = 0
     free: int = 0
+    unchecked: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial, wraps
@@ -14,7 +14,7 @@ import numpy as np
 
 from fcpair.arrays import Ints
 from fcpair.errors import UnknownIdError, suggest_name
-from fcpair.pair_filter import NO_METADATA, check_name
+from fcpair.pair_filter import LAYER, NO_METADATA, MapPart, PairFilter, check_name
 from fcpair.params import Agree, Partition
 from fcpair.records import TIERS, Figure, Person, Role, Round, Verdict
 from fcpair.report.data import DecisionsPart, PeopleFigures
@@ -36,6 +36,7 @@ from fcpair.steps.base.context import GridContext, effective_options, labels_of,
 from fcpair.steps.base.figure_cache import Kept, Marks
 from fcpair.steps.oversight import activity
 from fcpair.steps.oversight.next_steps import NextStep, has_decisions, next_steps
+from fcpair.steps.oversight.pair_search import FoundPairs, find_neighbours, read_pairs
 from fcpair.steps.oversight.status import StudyNotes, load_notes
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.tallies import Tally, simulated_note, tally
@@ -127,9 +128,10 @@ class Monitor:
         """The rows and the columns on which people disagree most."""
         return agreement.load_disputed_texts(tx)
 
-    def metadata_columns(self) -> dict[Axis, tuple[str, ...]]:
+    @kept
+    def metadata_columns(self, tx: Tx) -> dict[Axis, tuple[str, ...]]:
         """The metadata columns of each side for which `blocks` may be asked."""
-        return self._read(agreement.metadata_columns)
+        return agreement.metadata_columns(tx)
 
     def blocks(self, axis: Axis, column: str) -> PartAgreements:
         """Agreement on the pairs with each value of one of the `metadata_columns`; raises InputError for another."""
@@ -172,6 +174,56 @@ class Monitor:
         name = f"map {crc32(question.encode()):08x}" if question else "map"
         return self._figures.get(name, lambda: self._read(lambda tx: load_cell_map(tx, question))).made
 
+    def find_pairs(
+        self,
+        wanted: PairFilter,
+        part: MapPart,
+        shown: Sequence[str] = (),
+        sort: str = "",
+        first: int = 0,
+        n: int | None = None,
+        pairs: Ints | None = None,
+    ) -> FoundPairs:
+        """The pairs that a search finds in a part of the map, or of these `pairs`; `shown` names further columns.
+
+        These are metadata, and the layers of the map as `map.state`, by which they can be sorted too.
+        """
+        layers = [column for column in shown if column.startswith(LAYER)]
+        more = [column for column in shown if column not in layers]
+        cell_map, inside, rank = self._ways(part, sort, is_mapped=bool(layers))
+        if inside is not None:
+            pairs = inside if pairs is None else np.intersect1d(inside, pairs)
+        found = read_pairs(self._grid, wanted, numbers=pairs, more=more, sort=sort, rank=rank, first=first, n=n)
+        if not cell_map or not layers:
+            return found
+        numbers, records = np.array([record[0] for record in found.records], np.int64), found.records
+        for column in layers:
+            layer = cell_map.layer(column.removeprefix(LAYER))
+            places = cell_map.classes_of(layer.name, numbers).tolist()
+            records = [(*record, layer.classes[at].meaning) for record, at in zip(records, places, strict=True)]
+        columns = (*found.columns, *layers)
+        order = sorted(range(len(columns)), key=lambda at: shown.index(columns[at]) if columns[at] in shown else -1)
+        records = [tuple(record[at] for at in order) for record in records]
+        return replace(found, columns=tuple(columns[at] for at in order), records=records)
+
+    def neighbours(
+        self, number: int, wanted: PairFilter, part: MapPart, sort: str = ""
+    ) -> tuple[int | None, int | None]:
+        """The numbers of the pairs before and after one, of those that `find_pairs` finds; see `find_neighbours`."""
+        _, inside, rank = self._ways(part, sort)
+        return find_neighbours(self._grid, number, wanted, numbers=inside, sort=sort, rank=rank)
+
+    def _ways(
+        self, part: MapPart, sort: str, *, is_mapped: bool = False
+    ) -> tuple[CellMap | None, Ints | None, Callable[[Ints], Ints] | None]:
+        """The map, if it is needed, the pairs in a part of it, and the rank of pairs where they are sorted by it."""
+        name = sort.removeprefix("-")
+        is_sorted = name.startswith(LAYER)
+        cell_map = self.cell_map(part.question) if is_mapped or is_sorted or not part.is_whole else None
+        inside = cell_map.numbers_in(part) if cell_map and not part.is_whole else None
+        rank = partial(cell_map.classes_of, name.removeprefix(LAYER)) if cell_map and is_sorted else None
+        return cell_map, inside, rank
+
     def side_texts(self, axis: Axis, first: int = 0, n: int | None = None) -> list[str]:
         """The texts of the rows or the columns that are drawn, in order: `n` of them from place `first` on, from 0."""
         return self._read(lambda tx: sides.values(tx, axis, "body", drawn=True, first=first, n=n))
@@ -209,7 +261,10 @@ class Monitor:
             if checking.ids:
                 stages[-1] = replace(stages[-1], not_due=disputes.n_verdicts_not_due(tx))
             if labels_of(tx) and has_decisions(tx):
-                deciding = activity.adjudication_activity(tx, self._tally(tx).pairs, acts, clock)
+                pairs = self._tally(tx).pairs
+                if checking.ids:
+                    stages[-1] = replace(stages[-1], unchecked=pairs.no_verdict)
+                deciding = activity.adjudication_activity(tx, pairs, acts, clock)
                 stages.insert(len(answering), deciding)
         return tuple(stages)
 
@@ -248,8 +303,7 @@ class Monitor:
     def _find_speed(self) -> activity.SpeedFigures:
         everybody, answers, _ = self._kept_acts().made
         with self._grid._store.read() as tx:
-            columns, cell_span = texts.texts_of(tx, grids.side_kinds(tx)[1]), grids.cell_range(tx)
-        bodies = dict(zip(columns["id"].tolist(), columns["body"].tolist(), strict=True))
+            bodies, cell_span = texts.bodies(tx, grids.side_kinds(tx)[1:]), grids.cell_range(tx)
         is_in_grid = (answers.cell_id >= cell_span.first) & (answers.cell_id <= cell_span.last)
         return activity.answer_speeds(everybody, answers, is_in_grid, bodies)
 
@@ -344,9 +398,9 @@ def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -
     checked, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
     final, verdict_of = np.full((2, len(cell_ids)), NO_CODE)
     final[decided], verdict_of[np.searchsorted(cell_ids, checked)] = code, verdict
-    definite = [question.codes.index(choice) for choice in question.definite]
-    n_definite = (answers.counts[:, definite] > 0).sum(axis=1)
+    n_definite = (answers.counts[:, [question.codes.index(code) for code in question.definite]] > 0).sum(axis=1)
     state = np.where(answers.n_answers == 0, NO_LABEL, np.where(n_definite == 1, FOR_POLICY, FOR_PERSON))
+    state[np.searchsorted(cell_ids, decisions["cell_id"][decisions["requested"] == 1])] = FOR_PERSON
     state[decided] = np.where(code == NO_CODE, DISCARDED, DECIDED)
     state[verdict_of == Verdict.AGREE] = VALID
     state[verdict_of == Verdict.DISAGREE] = NOT_VALID

@@ -68,6 +68,8 @@ KNOWN_FAULTS = {
 }
 MARKED = ("answers", "decisions", "texts", "guidelines", "rounds", "names")  # checks that digests come of
 RELEASE = "release"  # the stage of runs that wrote what is public of a study, and changed nothing in it
+RELEASE_FORM = "release form"  # that of runs that kept what is filled in of its form
+UNPUBLISHED = (RELEASE, RELEASE_FORM)
 LOOK_AT_PAIRS = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
 
 
@@ -137,7 +139,7 @@ def accept(tx: Tx, lost: dict[str, int], missing: dict[str, tuple[int, int]]) ->
 def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
     """The digests of a study as `examine` has them; that of the log up to a run, and without those of releases."""
     marks = [mark for check in CHECKS if check.name in MARKED for mark in check.make(tx).marks]
-    log_rows = [row for row in doctor_checks.log_rows(tx) if row[0] <= last_run and row[1] != RELEASE]
+    log_rows = [row for row in doctor_checks.log_rows(tx) if row[0] <= last_run and row[1] not in UNPUBLISHED]
     settings_digest = _digest_rows(doctor_checks.setting_rows(tx))
     return {"answers": _digest(marks), "settings": settings_digest, "log": _digest_rows(log_rows)}
 

@@ -86,11 +86,9 @@ _CALIBRATION = ActRow(_ANSWERING, "", page="/lead/calibration")
 _CONFLICTS = ActRow(_DECIDING, "", button=mark("See the conflicts"), page="/lead/conflicts", role=Role.ADJUDICATOR)
 _WITHOUT_VERDICT = ActRow(
     _VALIDATING,
-    mark_plural(
-        "%(n)s decided pair without a verdict that holds.", "%(n)s decided pairs without a verdict that holds."
-    ),
+    mark_plural("%(n)s decided pair has no verdict yet.", "%(n)s decided pairs have no verdict yet."),
     button=mark("Assign pairs to validators"),
-    page="/lead/conflicts#dealing",
+    page="/lead/conflicts/validation",
     role=Role.VALIDATOR,
 )
 ACTS = {
@@ -185,11 +183,12 @@ ACTS = {
     Act.APPLY_POLICY: ActRow(
         _DECIDING,
         mark_plural(
-            "%(n)s pair waits for a policy that decides it.", "%(n)s pairs wait for a policy that decides them."
+            "%(n)s labelled pair is not final, because no policy is applied yet.",
+            "%(n)s labelled pairs are not final, because no policy is applied yet.",
         ),
         "pairs that a policy can decide: {n:,}; run `fcpair adjudicate`",
         button=mark("Choose the policy"),
-        page="/lead/conflicts#adjudicating",
+        page="/lead/conflicts/policy",
     ),
     Act.LOOK_AGAIN: _CONFLICTS._replace(
         text=mark_plural(
@@ -204,11 +203,19 @@ ACTS = {
         main="run `fcpair validate assign`", planned="run `fcpair validate assign {grid_option}`"
     ),
     Act.ASSIGN_MORE_VALIDATION: _WITHOUT_VERDICT._replace(
+        text=mark_plural(
+            "%(n)s decided pair has no verdict and no validator.",
+            "%(n)s decided pairs have no verdict and no validator.",
+        ),
         main="decided pairs that no validator has: {n:,}; run `fcpair validate assign --more`",
         planned="decided cells of grid `{grid}` that no validator has: {n:,}; "
         "run `fcpair validate assign {grid_option} --more`",
     ),
     Act.VALIDATE_AGAIN: _WITHOUT_VERDICT._replace(
+        text=mark_plural(
+            "The label of %(n)s pair has changed since its verdict.",
+            "The labels of %(n)s pairs have changed since their verdicts.",
+        ),
         main="pairs whose label has changed since its verdict: {again}",
         planned="cells of grid `{grid}` whose label has changed since its verdict: {again}",
     ),
@@ -315,11 +322,11 @@ def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) 
         if progress.round.checks is None and not progress.round.options.calibrates
         for step in _round_steps(tx, progress, work)
     ]
-    # What people can decide, what a policy can when all answers are in, and what can be validated.
+    # What a policy can decide when all answers are in, what is left to people, and what can be validated.
     pairs, n_lost, verdicts = work.tally.pairs, work.tally.n_lost, work.validation
     steps = [
-        (pairs.wait_for_person, NextStep(Act.DECIDE, pairs.wait_for_person)),
         (not work.primary.counts["open"], NextStep(Act.APPLY_POLICY, pairs.wait_for_policy, blocks=False)),
+        (pairs.wait_for_person, NextStep(Act.DECIDE, pairs.wait_for_person)),
         (work.n_second_look, NextStep(Act.LOOK_AGAIN, work.n_second_look)),
     ]
     if verdicts is not None:

@@ -22,6 +22,7 @@ from fcpair.stages.adjudication.partition import (
     Evidence,
     TierRule,
     best_first,
+    best_of_four,
     is_member,
     memberships,
     name_tiers,
@@ -39,10 +40,12 @@ from fcpair.store.answers import judgements
 from fcpair.store.answers.answer_arrays import answer_arrays
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.corpus.grids import cell_range, to_cell_id, to_public_number
 from fcpair.store.oversight import pair_search
 
+Ints = NDArray[np.int64]
 MAX_VALUES = 30  # of the metadata that are offered to be chosen from; if there are more, one is typed
+MANY = 20_000  # cells, of which all are read
 FACTS = ("labels", "decision", "verdict", "tier")
 UNDECIDED = NO_CODE - 1  # in the place of a code, where no decision stands
 VERDICT_NAMES = {NO_CODE: "", int(Verdict.DISAGREE): "not valid", int(Verdict.AGREE): "valid"}
@@ -87,21 +90,107 @@ def find_pairs(
     other: str = "",
     other_answer: str = "",
     metadata: Mapping[str, str] | None = None,
+    sort: str = "",
     first: int = 0,
     n: int | None = None,
 ) -> FoundPairs:
     """Find the pairs that meet every condition that is given, whose meaning `PairFilter` has.
 
+    `sort` names the column by which they come, or metadata such as `hs.target`; after a `-` the largest first. Pairs
+    that have nothing there come last, and those that are alike by number; labels are sorted by how many they are.
     `n` of them from place `first` on are read, counted from 0 (all for None), or the last `n`. Raises InputError for an
-    unknown person, answer, state, tier or name of metadata, with the nearest, and for a tier where labels make none.
+    unknown person, answer, state, tier, column or name of metadata, with the nearest, and for a tier where labels make
+    none.
     """
     wanted = PairFilter(words, person, answer, state, tier, skipped, noted, other, other_answer, metadata or {})
+    return read_pairs(grid, wanted, sort=sort, first=first, n=n)
+
+
+def read_pairs(
+    grid: GridContext,
+    wanted: PairFilter,
+    *,
+    numbers: Ints | None = None,
+    more: Sequence[str] = (),
+    sort: str = "",
+    rank: Callable[[Ints], Ints] | None = None,
+    first: int = 0,
+    n: int | None = None,
+) -> FoundPairs:
+    """The same: only pairs with these `numbers`, with columns for the metadata that `more` names.
+
+    Where `sort` names something else, `rank` gives the value of pairs, by their numbers, by which they are sorted.
+    """
     with grid._store.read() as tx:
-        matching, layout = pair_search.matching_pairs(tx, wanted, _resolve(grid, tx, wanted)), _layout(tx)
+        matching, layout = _ordered(grid, tx, wanted, numbers, sort, rank), _layout(tx)
         size = n or max(len(matching), 1)
         begin = min(max(first, 0), max(len(matching) - 1, 0) // size * size)
-        records = list(_records(tx, matching[begin : begin + size].tolist()))
-        return FoundPairs((layout.number, *layout.sides, *FACTS), records, len(matching), begin)
+        records = list(_records(tx, matching[begin : begin + size].tolist(), more))
+        return FoundPairs((layout.number, *layout.sides, *FACTS, *more), records, len(matching), begin)
+
+
+def find_neighbours(
+    grid: GridContext,
+    number: int,
+    wanted: PairFilter,
+    *,
+    numbers: Ints | None = None,
+    sort: str = "",
+    rank: Callable[[Ints], Ints] | None = None,
+) -> tuple[int | None, int | None]:
+    """Find the numbers of the pairs before and after one, of those that `read_pairs` finds in their order.
+
+    None at either end; of a pair that is not among them, the first of them is the one after it.
+    """
+    with grid._store.read() as tx:
+        matching = _ordered(grid, tx, wanted, numbers, sort, rank)
+        places = np.flatnonzero(matching == to_cell_id(tx, number))
+        at = int(places[0]) if len(places) else -1
+        before, after = (
+            to_public_number(int(matching[place])) if 0 <= place < len(matching) else None for place in (at - 1, at + 1)
+        )
+        return before, after
+
+
+def _ordered(
+    grid: GridContext, tx: Tx, wanted: PairFilter, numbers: Ints | None, sort: str, rank: Callable[[Ints], Ints] | None
+) -> Ints:
+    """The cells that are found, by id, in their order; see `read_pairs`."""
+    matching: Ints = matching_cells(grid, tx, wanted)
+    name, is_descending = sort.removeprefix("-"), sort.startswith("-")
+    if numbers is not None:
+        matching = np.intersect1d(matching, numbers + cell_range(tx).first)
+    if name not in ("", _layout(tx).number):
+        numbers = matching - cell_range(tx).first
+        values = rank(numbers) if rank else _sort_values(grid, tx, name, matching)
+        return matching[np.lexsort((matching, -values if is_descending else values, values < 0))]
+    return matching[::-1] if is_descending else matching
+
+
+def _sort_values(grid: GridContext, tx: Tx, name: str, cell_ids: Ints) -> Ints:
+    """A number by which each of these pairs is sorted; negative where it has nothing in that column."""
+    side_ids = dict(zip(_layout(tx).sides, ("hs_id", "cn_id"), strict=True))
+    known = _metadata_by_name(tx) if "." in name else {}
+    check_name(mark("there is no column `%(name)s`; %(hint)s"), name, (*side_ids, *FACTS, *known))
+    if name in FACTS:
+        standings = current_standings(grid, tx)
+        by_fact = standings.n_labels, standings.decision, standings.verdict, best_of_four(standings.tiers) - 1
+        return align(cell_ids, standings.cell_id, dict(zip(FACTS, by_fact, strict=True))[name])
+    values = _text_bodies(tx) if name in side_ids else known[name]
+    ranks = {value: rank for rank, value in enumerate(sorted(set(values.values()), key=_fold))}
+    # Of all cells, where most are meant: to name each of them would take longer.
+    located = cells.cell_arrays(tx, cell_ids.tolist() if len(cell_ids) < MANY else None)
+    text_ids = located[side_ids[name.partition(".")[0]]][np.searchsorted(located["cell_id"], cell_ids)]
+    rank_of = np.full(max((*values, int(text_ids.max(initial=0)))) + 1, NO_CODE)
+    rank_of[list(values)] = [ranks[value] for value in values.values()]
+    return rank_of[text_ids]
+
+
+def matching_cells(grid: GridContext, tx: Tx, wanted: PairFilter) -> NDArray[np.int64]:
+    """The cells that meet every condition, by id, ascending; raises what `find_pairs` does."""
+    # Without conditions all are meant, of a grid without labels, too, in which nothing can be asked for.
+    ids = _resolve(grid, tx, wanted) if wanted.chosen else pair_search.FilterIds()
+    return pair_search.matching_pairs(tx, wanted, ids)
 
 
 def list_choices(grid: GridContext) -> FilterChoices:
@@ -208,12 +297,18 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
-def _records(tx: Tx, cell_ids: list[int]) -> Iterator[tuple[Any, ...]]:
-    """The number and both texts of each pair; and its labels, decision, verdict and tiers in words, once answered."""
+def _records(tx: Tx, cell_ids: list[int], more: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The number and both texts of each pair; its labels, decision, verdict and tiers in words, once answered; and
+    these metadata.
+    """
     located, bodies = cells.cell_arrays(tx, cell_ids), _text_bodies(tx)
     evidence, standings = load_standings(tx, cell_ids)
     question, tiers = evidence.tally.question, name_tiers(standings.tiers.tolist(), _rules(tx))
     columns = evidence.tally.counts, np.where(standings.decided, evidence.final, UNDECIDED), standings.verdict
+    known = _metadata_by_name(tx) if more else {}
+    for name in more:
+        check_name(NO_METADATA, name, known)
+    is_of_row = {name: name.startswith(f"{_layout(tx).sides[0]}.") for name in more}
     rows = zip(*(column.tolist() for column in (standings.cell_id, *columns)), tiers, strict=True)
     names = [choice.name for choice in question]
     decisions = {UNDECIDED: "", NO_CODE: IRRECONCILABLE} | {choice.code: choice.name for choice in question}
@@ -221,22 +316,30 @@ def _records(tx: Tx, cell_ids: list[int]) -> Iterator[tuple[Any, ...]]:
     for cell_id, counts, code, verdict, tier in rows:
         labels = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True) if count)
         facts[cell_id] = labels, decisions[code], VERDICT_NAMES[verdict], tier
-    for cell_id, hs_id, cn_id in zip(*(located[name].tolist() for name in ("cell_id", "hs_id", "cn_id")), strict=True):
-        yield to_public_number(cell_id), bodies[hs_id], bodies[cn_id], *facts.get(cell_id, ("",) * len(FACTS))
+    texts = zip(*(located[name].tolist() for name in ("cell_id", "hs_id", "cn_id")), strict=True)
+    texts_of = {cell_id: (hs_id, cn_id) for cell_id, hs_id, cn_id in texts}
+    for cell_id in cell_ids:
+        hs_id, cn_id = texts_of[cell_id]
+        values = (known[name].get(hs_id if is_of_row[name] else cn_id, "") for name in more)
+        fact = facts.get(cell_id, ("",) * len(FACTS))
+        yield to_public_number(cell_id), bodies[hs_id], bodies[cn_id], *fact, *values
 
 
 @dataclass(frozen=True)
 class Standings:
     """Pairs that somebody has answered, ascending, as they stand; all of shape `(n_pairs,)`.
 
-    `verdict` is a `Verdict`, -1 for none; `tiers` a bit for each tier; decisions stand on those `decided`.
+    `verdict` is a `Verdict`, -1 for none; `tiers` a bit for each tier; decisions stand on those `decided`. `decision`
+    is the place of its choice, that after the last where none of them holds, and -1 where no decision stands.
     """
 
-    cell_id: NDArray[np.int64]
-    verdict: NDArray[np.int64]
-    tiers: NDArray[np.int64]
+    cell_id: Ints
+    verdict: Ints
+    tiers: Ints
     decided: NDArray[np.bool_]
     waits: NDArray[np.bool_]
+    n_labels: Ints
+    decision: Ints
 
 
 def current_standings(grid: GridContext, tx: Tx) -> Standings:
@@ -263,7 +366,7 @@ def load_standings(tx: Tx, cell_ids: Sequence[int] | None = None) -> tuple[Evide
     if cell_ids is None:  # from the answers that are kept as arrays: in a large grid that takes a tenth of the time
         answers = answer_arrays(tx)
         answered = np.unique(answers.cell_id[np.isin(answers.round_id, counting.ids)])
-        labels: Mapping[str, NDArray[np.int64]] = current_labels(tx, answers)
+        labels: Mapping[str, Ints] = current_labels(tx, answers)
     else:
         answered = judgements.judged_cells(tx, counting, cell_ids)
         labels = judgements.label_arrays(tx, "cell_id", "code", cell_ids=cell_ids)
@@ -283,4 +386,7 @@ def load_standings(tx: Tx, cell_ids: Sequence[int] | None = None) -> tuple[Evide
     definite = [question.codes.index(code) for code in question.definite]
     n_definite = (counts[:, definite] > 0).sum(axis=1)
     has_case = (evidence.tally.n_labels > 0) & ((n_definite != 1) | (requested == 1))
-    return evidence, Standings(answered, verdict, tiers, stands == 1, (stands != 1) & has_case)
+    place = np.where(final == NO_CODE, n_choices, np.searchsorted(question.codes, final))
+    decision = np.where(stands == 1, place, NO_CODE)
+    waits = (stands != 1) & has_case
+    return evidence, Standings(answered, verdict, tiers, stands == 1, waits, evidence.tally.n_labels, decision)

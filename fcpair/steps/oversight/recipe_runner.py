@@ -169,7 +169,7 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
         Act.SELECT: ("select", building.select, recipe.select),
         Act.RETRIEVE: ("retrieve", partial(building.bring_in_candidates, progress=progress), recipe.retrieve),
         Act.PAIR: ("pair", building.make_grid, recipe.pair),
-        Act.ASSIGN: ("assign", assign.assign, recipe.assign),
+        Act.ASSIGN: ("assign", partial(assign.assign, progress=progress), recipe.assign),
     }
     return _planned_stage(tx, step, plan, progress) if plan else building_stages.get(step.act)
 

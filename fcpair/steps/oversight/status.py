@@ -11,9 +11,9 @@ from typing import Any
 from fcpair.errors import FcpairError, InputError, at_fault
 from fcpair.notebook import frame_of, html_of
 from fcpair.param_values import as_params
-from fcpair.params import Adjudicate, Note
+from fcpair.params import Adjudicate, Flagging, Note
 from fcpair.records import RunLog, RunRecord, Status
-from fcpair.sentences import say, say_number
+from fcpair.sentences import mark, say, say_number
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of
@@ -29,7 +29,7 @@ from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.database.store import latest_plausible_time
-from fcpair.store.oversight import build_progress, runs
+from fcpair.store.oversight import build_progress, runs, settings
 
 LONGEST_NOTE = 2_000  # characters
 
@@ -217,26 +217,37 @@ def log(study: StudyContext) -> RunLog:
 
 
 @takes_params
-def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pair: int | None = None) -> RunRecord:
-    """Add a note on what happened outside of the program to the log, which no release publishes.
+def add_note(
+    grid: GridContext,
+    note: Note | None = None,
+    *,
+    text: str = "",
+    pair: int | None = None,
+    flag: Flagging | None = None,
+) -> RunRecord:
+    """Add a note on what happened outside of the program to the log, which no release publishes. It may flag its pair,
+    or remove that flag: `Monitor.flags` lists what is flagged.
 
-    Raises InputError for an empty note, or one that is too long; UnknownIdError where the grid has no such pair.
+    Raises InputError for an empty note without a flag, or one that is too long; UnknownIdError where the grid has no
+    such pair.
     """
     note = note or Note()
     with at_fault("text"):
-        if not note.text.strip():
+        if not note.text.strip() and not note.flag:
             raise InputError.say("the note is empty; write what happened")
         if len(note.text) > LONGEST_NOTE:
-            raise InputError.say(
-                "the note has %(number)s characters; expected at most %(most)s",
-                number=len(note.text),
-                most=LONGEST_NOTE,
-            )
+            long = mark("the note has %(number)s characters; expected at most %(most)s")
+            raise InputError.say(long, number=len(note.text), most=LONGEST_NOTE)
     with grid._store.write() as tx:
         if note.pair is not None:
             with at_fault("pair"):
                 context.find_cell(tx, note.pair)
-        return context.note_run(tx, note.stage, as_params(note), {})
+        counts = {"flagged" if note.flag == "set" else "unflagged": 1} if note.flag else {}
+        run = context.note_run(tx, note.stage, as_params(note), counts)
+        if note.flag:
+            kept = {"note": note.text, "by": run.by, "at": run.at} if note.flag == "set" else {}
+            settings.save_settings(tx, note.stage, {str(note.pair): kept}, run.id)
+        return run
 
 
 def overview(study: StudyContext) -> list[dict[str, Any]]:

@@ -3,97 +3,87 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from math import ceil
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any, cast
 
-from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.errors import ConflictError, InputError, StageError, at_fault
 from fcpair.files.corpus import corpus as corpora
-from fcpair.files.tables.tabular import READERS
+from fcpair.files.tables.previews import TableHead, guess_reading
+from fcpair.files.tables.tabular import READERS, choose_reading
 from fcpair.models import model_files
 from fcpair.models.encode import Progress
 from fcpair.param_values import as_params, from_params
-from fcpair.params import (
-    FORMAT_BY_SUFFIX,
-    Assign,
-    Import,
-    Pair,
-    Retrieve,
-    Select,
-    Setup,
-    Validate,
-    check_distinct_spelling,
-    format_of,
-)
-from fcpair.recipe import Recipe, as_toml
+from fcpair.params import FORMAT_BY_SUFFIX, Import, Pair, Retrieve, Setup, Validate
+from fcpair.plans import GridPlan, SidePlan
+from fcpair.recipe import Recipe, as_toml, load_recipe
 from fcpair.records import Role, RunRecord
-from fcpair.sentences import Id, mark, say
-from fcpair.stages.assignment.assign import check_overlap, overlap_counts
-from fcpair.stages.corpus.retrieve import even_shares
-from fcpair.stages.questions.base import Choice
-from fcpair.stages.questions.closed import OneOf
-from fcpair.stages.questions.labels import need_tiers
+from fcpair.sentences import mark, say
 from fcpair.stages.survey import ANSWERS, STATEMENT, SUGGEST
 from fcpair.start_draft import (
+    ASKED_OF,
+    GROUPS,
+    TASKS,
+    AnyPlan,
     BegunDraft,
     ColumnsDraft,
     Draft,
     DraftPart,
+    FileDraft,
     GuidelinesDraft,
     PeopleDraft,
     PlanDraft,
     PlanFigures,
+    RecipeDraft,
     StatementsDraft,
     StudyKind,
     SurveyDraft,
     SurveyFigures,
     TableDraft,
     TablePreview,
+    TagsDraft,
+    TaskDraft,
+    TaskFigures,
+    TextsDraft,
     parts_of,
 )
 from fcpair.steps import survey
 from fcpair.steps.base.context import StudyContext, is_planned, note_run
-from fcpair.steps.base.text_digests import folded_digest
+from fcpair.steps.base.text_digests import folded_digest, save_folding
 from fcpair.steps.grids import change_setup, read_side_file
-from fcpair.steps.oversight import recipe_runner, study_recipe, uploaded_table
-from fcpair.steps.people.people import check_guidelines, check_n_people, check_pseudonym, enrol_people, find_person
+from fcpair.steps.oversight import recipe_runner, task_plans, uploaded_recipe, uploaded_table
+from fcpair.steps.people.people import check_guidelines, enrol_people, find_person
 from fcpair.store import Tx, people
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.values import is_blank
+from fcpair.values import is_blank, shipped_folder
 
 STAGE = "draft"
-N_SHOWN = 20
 USUAL_HS = 45  # as FC-CONAN has
-HOUR_S = 3600
 QUESTIONS = ("Have you heard this said?", "Do you believe it?")
 CHANGED = mark(
     "the step “%(step)s” was changed by %(name)s since you opened this page; look at what is there now, then send "
     "yours again"
 )
 STARTED = say("the study has been started already, so its draft cannot be changed any more; go to the overview")
-NAMELESS = (
-    say("a negative label has no name; give it one"),
-    say("an unsure label has no name; give it one"),
-    say("a positive label has no name; give it one"),
+LETTERS = dict(zip(GROUPS, "ajvpwr", strict=True))  # with which suggested names begin
+ROLES = {group: Role(group.removesuffix("s")) for group in GROUPS}
+NOT_EMPTY = say(
+    "the example needs an empty study, and there is something here already: go on with it, or start fcpair in another "
+    "folder, and try the example there"
 )
-ROLES = {
-    "annotators": Role.ANNOTATOR,
-    "adjudicators": Role.ADJUDICATOR,
-    "validators": Role.VALIDATOR,
-    "respondents": Role.RESPONDENT,
-}
-Made = TypeVar("Made")
 
 
 class StudyStart:
     """The start of a study: its draft, what would come of it, and how it is built."""
+
+    noun_of = staticmethod(uploaded_table.noun_of)
 
     def __init__(self, study: StudyContext) -> None:
         self._study, self._store = study, study._store
@@ -153,140 +143,130 @@ class StudyStart:
             changed = [part for part in parts if part != getattr(current, part.step)]
             values: dict[str, Any] = {part.step: as_params(part) for part in changed}  # None for what no longer holds
             for part in changed:
-                if isinstance(part, TableDraft) and part.kind != current.kind:
-                    values |= dict.fromkeys((ColumnsDraft.step, PlanDraft.step, PeopleDraft.step))
+                if isinstance(part, TaskDraft):
+                    is_half = isinstance(table := current.table, TableDraft) and (table.second or table.waits)
+                    is_alike = parts_of(current.kind)[1:3] == parts_of(part.kind)[1:3]
+                    lost = () if is_alike and (draft.takes_two or not is_half) else (TableDraft.step,)
+                    values |= dict.fromkeys((*lost, ColumnsDraft.step, PlanDraft.step, PeopleDraft.step))
                 if isinstance(part, TableDraft | ColumnsDraft | StatementsDraft) and current.plan:
                     values.setdefault(PlanDraft.step, None)
-                if isinstance(part, SurveyDraft):
-                    planned = 0, 0, part.respondents
-                elif isinstance(part, PlanDraft):
-                    planned = part.annotators, part.validators, 0
-                else:
-                    continue
                 named = current.people
-                if named and planned != (len(named.annotators), len(named.validators), len(named.respondents)):
+                groups = [group for group in GROUPS if hasattr(part, group) and not isinstance(part, PeopleDraft)]
+                is_other = any(getattr(part, group) != len(getattr(named, group)) for group in groups if named)
+                if named and (is_other or isinstance(part, RecipeDraft)):
                     values.setdefault(PeopleDraft.step, None)
             if values:
                 run = note_run(tx, STAGE, {"step": parts[0].step, "by": by}, {})
                 settings.save_settings(tx, STAGE, values, run.id)
             return _load_draft(tx)
 
+    def receive(self, file: str, name: str, *, is_second: bool = False) -> TableDraft:
+        """The part of the draft with a file that was uploaded, read as the file itself says, in the place of an earlier
+        one; a table of pairs with one column waits for the second. Raises InputError for what is no table.
+        """
+        upload, draft = FileDraft(file, name), self.draft()
+        earlier = draft.table if isinstance(draft.table, TableDraft) else None
+        with self._in_owner_words(upload):
+            reading = guess_reading(self.folder / file)._asdict()
+        if is_second and earlier and draft.takes_two:
+            return replace(earlier, second=replace(upload, **reading), waits=False)
+        second = earlier.second if earlier and draft.takes_two else None
+        table = TableDraft(file, name, **reading, second=second, waits=True)
+        return replace(table, waits=draft.takes_two and not second and len(self.heads(table)[0].header) == 1)
+
     def _file(self, draft: Draft) -> tuple[Path, str]:
         table = _need(draft.table, TableDraft)
         return self.folder / table.file, table.name
 
-    def _read(self, draft: Draft, read: Callable[..., Made], *options: Any) -> Made:
-        """Read the table, again only once it has changed; errors call it by the name that its owner knows."""
-        path, name = self._file(draft)
+    @contextmanager
+    def _in_owner_words(self, *files: FileDraft) -> Iterator[None]:
+        """Have errors call the files by the names that their owner knows."""
         try:
-            return read(path, path.stat().st_mtime_ns if path.is_file() else 0, *options)
+            yield
         except InputError as error:
-            raise InputError(uploaded_table.reword(str(error), path, name)) from None
+            raise InputError(uploaded_table.reword(str(error), self.folder, files)) from None
 
     def _read_corpus(self, draft: Draft, columns: ColumnsDraft) -> corpora.Corpus:
-        return self._read(draft, uploaded_table.read_pairs, tuple(uploaded_table.reading_options(columns).items()))
+        table = _need(draft.table, TableDraft)
+        options = uploaded_table.reading_options(columns, table, self.folder)
+        dates = tuple(uploaded_table.changed_at(self.folder / file.file) for file in table.files)
+        return uploaded_table.read_pairs(self.folder / table.file, dates, tuple(options.items()))
 
-    def header(self, draft: Draft) -> list[str]:
-        """The columns of the uploaded table; raises InputError for what is no table, or has too few."""
-        header = self._read(draft, uploaded_table.read_columns)
-        if len(header) < (1 if draft.kind == "survey" else 2):
-            raise InputError.say(
-                "%(file)s: has one column only, `%(column)s`; a table of pairs has a column for each of the two texts. "
-                "A CSV must be separated by commas",
-                file=self._file(draft)[1],
-                column=header[0],
-            )
-        return header
+    def heads(self, table: TableDraft) -> list[TableHead]:
+        """The first rows of each uploaded table, or why it cannot be used as it is read."""
+        return uploaded_table.read_heads(self.folder, table, has_pairs=self.draft().has_pairs)
+
+    def headers(self, draft: Draft) -> tuple[list[str], list[str]]:
+        """The columns with the first texts and with the second; raises InputError for what is no table of them."""
+        heads = self.heads(_need(draft.table, TableDraft))
+        if problems := [head.problem for head in heads if head.problem]:
+            raise InputError(problems[0])
+        return list(heads[0].header), list(heads[-1].header)
 
     def guess(self, draft: Draft) -> ColumnsDraft | StatementsDraft:
-        """The columns that were chosen, if the table has them; else those that their names suggest."""
-        header, chosen = self.header(draft), draft.columns
-        if draft.kind == "survey":
+        """The columns that were chosen, if the tables have them; else those that their names suggest."""
+        header, chosen = self.headers(draft)[0], draft.columns
+        if not draft.has_pairs:
             if isinstance(chosen, StatementsDraft) and chosen.statement in header:
                 return chosen
             title = chosen.title if isinstance(chosen, StatementsDraft) else ""
             return StatementsDraft(STATEMENT if STATEMENT in header else header[0], title)
-        chosen, path = (chosen if isinstance(chosen, ColumnsDraft) else None), self._file(draft)[0]
-        has_columns = chosen and {chosen.hs, chosen.cn, *filter(None, (chosen.hs_id, chosen.cn_id))} <= set(header)
-        if chosen and has_columns and chosen.reader in (*corpora.PUBLISHED_COLUMNS, format_of(path)):
-            return chosen
-        guess = corpora.guess_columns(header)
-        is_published = guess.reader in corpora.PUBLISHED_COLUMNS and path.suffix == ".csv"
-        reader: Any = guess.reader if is_published else format_of(path)
-        names = {name: getattr(guess, name) for name in ("hs", "cn", "hs_id", "cn_id")}
-        return replace(chosen or ColumnsDraft(), reader=reader, **names, language="en" if reader == "conan" else None)
+        chosen = chosen if isinstance(chosen, ColumnsDraft) else None
+        return uploaded_table.guess_columns(self.heads(_need(draft.table, TableDraft)), chosen, self._file(draft)[0])
 
     def preview(self, draft: Draft, columns: ColumnsDraft | StatementsDraft | None = None) -> TablePreview:
         """The table as the study would read it, by these columns or else those of the draft, or why it cannot."""
-        columns = columns or _need(draft.columns, ColumnsDraft)
-        path, name = self._file(draft)
+        columns, table = columns or _need(draft.columns, ColumnsDraft), _need(draft.table, TableDraft)
         try:
-            if isinstance(columns, StatementsDraft):
-                texts = read_side_file(path, columns.statement, None, folded_digest)
-                shown_texts = tuple((text,) for _, text, _, _ in texts[:N_SHOWN])
-                return TablePreview(len(texts), len(texts), pairs=shown_texts, metadata=tuple(texts[0][3]))
-            corpus = self._read_corpus(draft, columns)
+            with self._in_owner_words(*table.files):
+                if isinstance(columns, StatementsDraft):
+                    with choose_reading(uploaded_table.reading_of(table)):
+                        texts = read_side_file(self._file(draft)[0], columns.statement, None, folded_digest)
+                    shown_texts = tuple((text,) for _, text, _, _ in texts[: uploaded_table.N_SHOWN])
+                    return TablePreview(len(texts), len(texts), pairs=shown_texts, metadata=tuple(texts[0][3]))
+                corpus = self._read_corpus(draft, columns)
         except InputError as error:
-            return TablePreview(problem=uploaded_table.reword(str(error), path, name))
-        pairs = corpus.pairs
-        has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))
-        n_hs, n_cn = pairs["hs_digest"][has_hs].nunique(), pairs["cn_digest"][has_cn].nunique()
-        shown = pairs[has_hs & has_cn].head(N_SHOWN)
-        rows = tuple(zip(shown["hs"], shown["cn"], strict=True))
-        return TablePreview(len(pairs), n_hs, n_cn, rows, tuple(corpus.metadata))
+            return TablePreview(problem=str(error))
+        return uploaded_table.preview_pairs(corpus)
 
     @cached_property
     def can_retrieve(self) -> bool:
         """Return whether the model that finds candidates is on this machine, so that it need not be downloaded."""
         return model_files.is_on_this_machine()
 
-    def default_plan(self, draft: Draft) -> PlanDraft | SurveyDraft:
+    def default_plan(self, draft: Draft) -> AnyPlan:
         """A plan to begin with: FC-CONAN's for a large corpus, else all HS and CNs; PBBQ's for a survey."""
         if draft.kind == "survey":
             return SurveyDraft(QUESTIONS, ANSWERS, suggest=SUGGEST)
-        n_hs = self.preview(draft).n_hs
-        is_large = self.can_retrieve and n_hs > USUAL_HS
-        return PlanDraft("retrieved" if is_large else "full", hs=USUAL_HS if is_large else max(n_hs, 1))
+        plan = TASKS[draft.kind].parts[-1]
+        if plan is not PlanDraft:
+            return cast(AnyPlan, plan())
+        preview = self.preview(draft)
+        n_hs, is_large = preview.n_hs, self.can_retrieve and preview.n_hs > USUAL_HS and preview.n_known > 0
+        of: ColumnsDraft = _need(draft.columns, ColumnsDraft)
+        names = f"{of.hs_name} {of.cn_name} {of.hs} {of.cn}".lower()
+        question, labels = next(asked for words, asked in ASKED_OF.items() if re.search(words, names))
+        asked: Any = {"question": say(question, hs=of.hs_name, cn=of.cn_name), "labels": labels}
+        return PlanDraft("retrieved", USUAL_HS, **asked) if is_large else PlanDraft("full", max(n_hs, 1), **asked)
 
-    def figures(self, draft: Draft, plan: PlanDraft | SurveyDraft) -> PlanFigures | SurveyFigures:
+    def figures(self, draft: Draft, plan: AnyPlan) -> PlanFigures | SurveyFigures | TaskFigures:
         """The size of the study by a plan; raises InputError for one that cannot be carried out."""
+        task_plans.task_words(plan)
         if isinstance(plan, SurveyDraft):
-            uploaded_table.survey_grids(self._file(draft)[0], _need(draft.columns, StatementsDraft), plan)
-            if plan.part is not None and plan.part > plan.respondents:
-                raise InputError.say(
-                    "%(number)s people are to answer each statement, but there are %(most)s respondents; raise their "
-                    "number, or lower the other",
-                    number=Id(plan.part),
-                    most=Id(plan.respondents),
-                )
-            n_statements = self.preview(draft).n_hs
-            n_questions = n_statements * len(plan.questions)
-            n_answers = n_questions * (plan.respondents if plan.part is None else plan.part)
-            each = ceil(n_answers / plan.respondents)
-            return SurveyFigures(n_statements, n_questions, n_answers, each, each * plan.seconds / HOUR_S)
-        n_cn, n_cells = uploaded_table.grid_size(self._read_corpus(draft, _need(draft.columns, ColumnsDraft)), plan)
-        if not n_cells:
-            raise InputError.say(
-                "no pair is left to be labelled: the table has them all; choose more HS or other candidates"
-            )
-        by_labels = overlap_counts(n_cells, plan.overlap)
-        check_overlap(plan.annotators, by_labels)
-        n_labels = sum(n * n_pairs for n, n_pairs in by_labels.items())
-        labels_each = ceil(n_labels / plan.annotators)
-        verdicts_each = ceil(n_cells / plan.validators) if plan.validators else 0
-        return PlanFigures(
-            plan.hs,
-            n_cn,
-            n_cells,
-            plan.kind != "full" and plan.candidates is None,
-            {n: n_pairs for n, n_pairs in by_labels.items() if n_pairs},
-            n_labels,
-            labels_each,
-            labels_each * plan.seconds / HOUR_S,
-            verdicts_each,
-            verdicts_each * plan.seconds / HOUR_S,
-            even_shares(n_cells),
-        )
+            self._survey_grids(draft, plan)
+            return uploaded_table.survey_figures(plan, self.preview(draft).n_hs)
+        if not isinstance(plan, PlanDraft):
+            preview, grids_ = self.preview(draft), self._task_grids(draft, plan)
+            if isinstance(plan, TagsDraft) and plan.cells and plan.cells > (most := preview.n_hs * preview.n_cn):
+                with at_fault("cells"):
+                    raise InputError.say(
+                        "%(number)s pairs cannot be drawn; there are %(most)s", number=plan.cells, most=most
+                    )
+            n_people = {group: getattr(plan, group) for group in GROUPS if hasattr(plan, group)}
+            rounds_ = task_plans.round_figures(grids_, preview.n_hs, preview.n_cn, n_people, plan.seconds)
+            return TaskFigures(preview.n_hs, tuple(rounds_))
+        corpus = self._read_corpus(draft, _need(draft.columns, ColumnsDraft))
+        return task_plans.pair_figures(self.folder, corpus, plan)
 
     def guidelines_text(self, draft: Draft) -> str:
         """The guidelines of the draft; empty where it has none."""
@@ -306,77 +286,139 @@ class StudyStart:
         path.write_text(body, "utf-8")
         return GuidelinesDraft(path.name)
 
+    def add_upload(self, draft: Draft, name: str) -> tuple[RecipeDraft, Path]:
+        """The draft of a recipe with one file more, and where that goes; InputError for a name that it cannot have."""
+        table = draft.table if isinstance(draft.table, RecipeDraft) else None
+        return uploaded_recipe.add_upload(self.folder, table, name)
+
+    def uploaded_recipe(self, draft: RecipeDraft) -> Recipe:
+        """The recipe that was uploaded, checked with its tables; raises InputError with its line where it cannot be."""
+        return uploaded_recipe.read_uploaded(self.folder / draft.folder, draft)
+
+    def _task_grids(self, draft: Draft, plan: TextsDraft) -> tuple[GridPlan, ...]:
+        columns = _need(draft.columns, ColumnsDraft)
+        if isinstance(columns, StatementsDraft):
+            reading = uploaded_table.reading_of(_need(draft.table, TableDraft))._asdict()
+            rows, names = SidePlan(self._file(draft)[0], columns.statement, **reading), (columns.statement, "")
+            return task_plans.task_grids(plan, rows, rows, names)
+        sides = uploaded_table.sides(self.folder, plan, self._read_corpus(draft, columns).pairs)
+        return task_plans.task_grids(plan, *sides, (columns.hs_name, columns.cn_name))
+
     def recipe(self, draft: Draft) -> Recipe:
         """The recipe of the study that the draft describes; raises StageError where a step is missing."""
-        people_, text = _need(draft.people, PeopleDraft), _need(draft.guidelines, GuidelinesDraft)
+        people_ = _need(draft.people, PeopleDraft)
+        if isinstance(draft.table, RecipeDraft):
+            return self.uploaded_recipe(draft.table)
+        text = _need(draft.guidelines, GuidelinesDraft)
         guidelines_file = self.folder / text.file if text.file else None
-        columns, plan = _need(draft.columns, ColumnsDraft), _need(draft.plan, PlanDraft)
-        if isinstance(columns, StatementsDraft):
-            grids_ = uploaded_table.survey_grids(self._file(draft)[0], columns, plan)
-            return Recipe(setup=Setup(columns.title, guidelines_file), grids=grids_)
+        table, columns = _need(draft.table, TableDraft), _need(draft.columns, ColumnsDraft)
+        plan = _need(draft.plan, PlanDraft)
+        words = task_plans.task_words(plan)
+        if isinstance(plan, SurveyDraft):
+            return Recipe(setup=Setup(columns.title, guidelines_file), grids=self._survey_grids(draft, plan))
+        if not isinstance(plan, PlanDraft):
+            setup = Setup(columns.title, guidelines_file)
+            return Recipe(setup=setup, words=words, grids=self._task_grids(draft, plan))
+        n_annotators, groups = len(people_.annotators), people_.annotator_groups
+        stages = uploaded_table.stages(self.folder, plan, lambda: self._read_corpus(draft, columns))
         return Recipe(
-            setup=_setup(columns, guidelines_file),
-            import_=Import(self._file(draft)[0], **uploaded_table.reading_options(columns)),
-            select=Select(plan.hs, seed=plan.seed),
-            retrieve=Retrieve(every_cn=True) if plan.kind == "full" else Retrieve(plan.k),
-            pair=Pair(plan.candidates if plan.kind == "retrieved" else None, seed=plan.seed),
-            assign=Assign(len(people_.annotators), plan.overlap, seed=plan.seed),
+            setup=_setup(columns, plan, guidelines_file),
+            words=words,
+            import_=Import(self._file(draft)[0], **uploaded_table.reading_options(columns, table, self.folder)),
+            **stages | {"assign": replace(stages["assign"], annotators=n_annotators, annotator_groups=groups)},
             validate=Validate(len(people_.validators), seed=plan.seed) if people_.validators else None,
         )
+
+    def _survey_grids(self, draft: Draft, plan: SurveyDraft) -> tuple[GridPlan, ...]:
+        reading = uploaded_table.reading_of(_need(draft.table, TableDraft))
+        return uploaded_table.survey_grids(self._file(draft)[0], reading, _need(draft.columns, StatementsDraft), plan)
 
     def recipe_text(self, draft: Draft) -> str:
         """The recipe as TOML."""
         return as_toml(self.recipe(draft))
 
     def build(self, progress: Progress | None = None) -> Iterator[RunRecord]:
-        """Build the study of its draft, and yield what each stage did; the study is empty again where a stage fails.
+        """Build the study of its draft, in one transaction, and yield what each stage did.
 
-        A survey is founded at once, or not at all; what follows is done where a build that was killed has not.
+        Where a stage fails, or the process is killed, the study is as it was before. Others who write wait meanwhile.
         """
         draft = self.draft()
         recipe, by = self.recipe(draft), _need(draft.start, BegunDraft).by
-        if recipe.grids:
-            founding_runs = []
-            with self._store.write(bulk=True) as tx, grids.on_first_grid(tx):
-                if build_progress.has_corpus(tx):
+        with self._store.all_or_nothing():
+            if recipe.has_main:
+                self._clear()  # what a build of an earlier version has left that was killed
+            with self._store.write() as tx, grids.on_first_grid(tx):
+                if not recipe.has_main and build_progress.has_corpus(tx):
                     raise StageError(STARTED)
-                if not is_planned(tx):
-                    founding_runs = [_set_up(tx, recipe, by), *survey.add_survey(tx, recipe.grids, in_place=True)]
+                founding_runs = [] if is_planned(tx) else [_set_up(tx, recipe, by)]
+                if not recipe.has_main and founding_runs:
+                    founding_runs += survey.add_survey(tx, recipe.grids, in_place=True)
             yield from founding_runs
-            self._add_people(_need(draft.people, PeopleDraft))
-            yield from survey.open_survey(self._study, uploaded_table.SURVEY)
-            study_recipe.save_recipe(self._study, recipe)
-            return
-        self._clear()  # what a build has left that was killed
-        try:
+            if not recipe.has_main:
+                self._add_people(_need(draft.people, PeopleDraft))
+            for run in self._run(recipe, progress):
+                yield run
+                if run.stage == Pair.stage and recipe.has_main:
+                    self._add_people(_need(draft.people, PeopleDraft))
+
+    def _run(self, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
+        """Carry out a recipe; where fewer candidates are found than are to be drawn of them, they are taken all."""
+        for run in recipe_runner.run_recipe(self._study, recipe, progress=progress):
+            yield run
+            pair = recipe.pair if run.stage == Retrieve.stage else None
+            if pair and (pair.candidates or 0) > run.counts["candidates"]:
+                yield from self._run(replace(recipe, pair=replace(pair, candidates=None)), progress)
+                break
+
+    def take_back(self, by: str) -> None:
+        """Let the draft be as it was before a build began that was cancelled `by` somebody."""
+        with self._store.write() as tx, grids.on_first_grid(tx):
+            if _is_open(tx) and _load_draft(tx).start is not None:
+                run = note_run(tx, STAGE, {"step": BegunDraft.step, "by": by}, {})
+                settings.save_settings(tx, STAGE, {BegunDraft.step: None}, run.id)
+
+    def check_example(self) -> None:
+        """Raise StageError unless the study is empty, and nobody has begun to make one."""
+        if not self.is_open or self.draft().table is not None:
+            raise StageError(NOT_EMPTY)
+
+    def build_example(self, by: str, progress: Progress | None = None) -> Iterator[RunRecord]:
+        """Make the example study, in which simulated people answer, in one transaction; yields what each stage did."""
+        self.check_example()
+        recipe = example_recipe()
+        with self._store.all_or_nothing():
             with self._store.write() as tx, grids.on_first_grid(tx):
                 run = _set_up(tx, recipe, by)
             yield run
-            for run in recipe_runner.run_recipe(self._study, recipe, progress=progress):
-                yield run
-                if run.stage == Pair.stage:
-                    self._add_people(_need(draft.people, PeopleDraft))
-        except Exception:
-            self._clear()
-            raise
+            yield from recipe_runner.run_recipe(self._study, recipe, progress=progress)
 
     def _check(self, part: DraftPart, draft: Draft) -> None:
         """Raise InputError for a part that cannot be used, StageError for one that needs an earlier one."""
         match part:
             case TableDraft():
-                self.header(draft)
+                self.headers(draft)
             case ColumnsDraft() | StatementsDraft():
-                if isinstance(part, ColumnsDraft):
-                    _setup(part, None)
                 if problem := self.preview(draft, part).problem:
                     raise InputError(problem)
-            case PlanDraft() | SurveyDraft():
+                if isinstance(part, ColumnsDraft):
+                    _setup(part, PlanDraft(), None)
+            case _ if isinstance(part, AnyPlan):
                 self.figures(draft, part)
             case PeopleDraft():
                 with self._store.read() as tx:
-                    _check_people(part, draft.kind, [person.name for person in people.people(tx, Role.LEAD)])
+                    leads = [person.name for person in people.people(tx, Role.LEAD)]
+                uploaded_recipe.check_people(part, draft, self.suggested_people(draft), leads)
             case BegunDraft():
                 self.recipe(draft)
+
+    def suggested_people(self, draft: Draft) -> PeopleDraft:
+        """Numbered names for each group that the study needs, as many as its plan has."""
+        if isinstance(draft.table, RecipeDraft):
+            numbers = uploaded_recipe.numbers_of_people(self.uploaded_recipe(draft.table))
+        else:
+            numbers = {group: getattr(draft.plan, group, 1) for group in TASKS[draft.kind].groups}
+        names: Any = {group: tuple(f"{LETTERS[group]}{at + 1}" for at in range(numbers[group])) for group in numbers}
+        return PeopleDraft(**names)
 
     def _add_people(self, draft: PeopleDraft) -> None:
         """Add those who are not there yet; who was added before by a draft that has changed takes no part."""
@@ -398,6 +440,11 @@ class StudyStart:
                 settings.remove_stage(tx, stage)
 
 
+def example_recipe() -> Recipe:
+    """The recipe of the example study, which needs no model and takes seconds."""
+    return load_recipe(shipped_folder("_example", "examples") / "first-look.toml")
+
+
 def _is_open(tx: Tx) -> bool:
     if not is_planned(tx) and not build_progress.has_corpus(tx):
         return True
@@ -408,6 +455,7 @@ def _set_up(tx: Tx, recipe: Recipe, by: str) -> RunRecord:
     setup = recipe.setup or Setup()
     change_setup(tx, setup)
     run = note_run(tx, setup.stage, as_params(setup), {})
+    save_folding(tx, setup, run)
     body = setup.guidelines.read_text("utf-8") if setup.guidelines else ""
     if body and body != people.current_guidelines(tx)[1]:
         people.add_guidelines(tx, body, find_person(tx, by).id)
@@ -416,7 +464,7 @@ def _set_up(tx: Tx, recipe: Recipe, by: str) -> RunRecord:
 
 def _load_draft(tx: Tx) -> Draft:
     values = settings.of_stage(tx, STAGE)
-    kind: StudyKind = (values.get(TableDraft.step) or {}).get("kind", "pairs")
+    kind: StudyKind = (values.get(TaskDraft.step) or {}).get("kind", "pairs")
     parts: Any = {
         part.step: from_params(part, values[part.step]) for part in parts_of(kind) if values.get(part.step) is not None
     }
@@ -429,31 +477,8 @@ def _need(part: Any, cls: type[Any]) -> Any:
     return part
 
 
-def _setup(columns: ColumnsDraft, path: Path | None) -> Setup:
+def _setup(columns: ColumnsDraft, plan: PlanDraft, path: Path | None) -> Setup:
     """The first section of the recipe; raises InputError for names or labels that cannot be."""
-    for sentence, name in zip(NAMELESS, columns.labels, strict=True):
-        if not name:
-            raise InputError(sentence)
     if not columns.hs_name or not columns.cn_name or columns.hs_name == columns.cn_name:
         raise InputError.say("the two sides need different names, such as `hate speech` and `counter-narrative`")
-    negative, unsure, positive = columns.labels
-    question = OneOf((Choice(0, negative), Choice(1, unsure, definite=False), Choice(2, positive, positive=True)))
-    question.check_new()
-    return Setup(columns.title, path, columns.hs_name, columns.cn_name, str(need_tiers(question)))
-
-
-def _check_people(draft: PeopleDraft, kind: StudyKind, leads: list[str]) -> None:
-    """Raise InputError for names that cannot take part together."""
-    who = say("respondents") if kind == "survey" else say("annotators")
-    if not getattr(draft, who):
-        raise InputError.say("there are no %(people)s; at least one is needed", people=who)
-    check_n_people(len(draft.names))
-    for name in draft.names:
-        check_pseudonym(name)
-    if repeated := [name for name, n in Counter(draft.names).items() if n > 1]:
-        raise InputError.say("`%(name)s` is named twice; each name stands for one person in one role", name=repeated[0])
-    if taken := [name for name in draft.names if name in leads]:
-        raise InputError.say(
-            "`%(name)s` leads the study, so cannot have another role; choose another name", name=taken[0]
-        )
-    check_distinct_spelling(draft.names, leads)
+    return Setup(columns.title, path, columns.hs_name, columns.cn_name, str(task_plans.label_question(plan)))

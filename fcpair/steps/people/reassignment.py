@@ -12,7 +12,8 @@ from fcpair.arrays import Ints
 from fcpair.errors import StageError
 from fcpair.lazy import pd
 from fcpair.records import Known, Person, Round, Status
-from fcpair.stages.assignment.assign import fill_rows, fill_slots, shard_order
+from fcpair.stages.assignment.assign import shard_order
+from fcpair.stages.assignment.slots import fill_rows, fill_slots
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import lease_minutes
 from fcpair.steps.people import eligibility

@@ -18,12 +18,12 @@ from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.evaluation import TierLabels, evaluate, short_names
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades
 from fcpair.evaluate.measures import parse_measure
-from fcpair.evaluate.outcome import ALPHA, Outcome
+from fcpair.evaluate.outcome import ALPHA, SCORING, Outcome
 from fcpair.evaluate.systems import Cost, Function, Ranker, Search, System, run_text
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.tables.folders import make_writable_folder, write_all
 from fcpair.lazy import pd
-from fcpair.models.encode import Progress
+from fcpair.models.encode import Progress, begin_part
 from fcpair.param_values import as_params
 from fcpair.params import DEFAULT_MEASURES, POOLS, RESAMPLES, Evaluate, NoPositives, Partition, Power
 from fcpair.records import TIERS, RunRecord
@@ -117,7 +117,11 @@ def _evaluate_and_record(
     grid._store.check_writable()
     for folder in filter(None, (runs, figures)):
         make_writable_folder(folder)  # now, and not after hours of ranking
-    rankings = [system.rank(replace(search, progress=progress)) for system in systems]
+    rankings = []
+    for system in systems:
+        begin_part(progress, str(system))
+        rankings.append(system.rank(replace(search, progress=progress)))
+    begin_part(progress, SCORING)
     measures = [parse_measure(measure, options.cutoff) for measure in options.measures]
     outcome = replace(evaluate(systems, rankings, tiers, measures, options, options.pool), **notes)
     files: dict[Path, bytes] = {}
@@ -172,7 +176,7 @@ def _load_inputs(
     labelled_hs_ids = {hs_id for rule in chosen_tiers for hs_id in tiers.in_tier(rule.tier)["hs_id"].tolist()}
     hs = [hs_id for hs_id in row_ids if hs_id in labelled_hs_ids]
     labels = tuple(_tier_labels(rule, tiers, hs, pool, options.pool) for rule in chosen_tiers)
-    search = Search(tuple(body.loc[hs]), tuple(body.loc[pool]), tuple(hs), tuple(pool), ids=ids)
+    search = Search(tuple(body[id_] for id_ in hs), tuple(body[id_] for id_ in pool), tuple(hs), tuple(pool), ids=ids)
     graded = sorted((grades_of(tiers.question) or {}).items(), key=lambda item: item[1])
     listed = ", ".join(f"{tiers.question[code].name} {grade}" for code, grade in graded)
     gains = f"the gain of NDCG is the grade of the label: {listed}" if graded else None
@@ -185,7 +189,8 @@ def _tier_labels(
     pairs = tiers.in_tier(rule.tier)
     if pairs.empty:
         raise InputError.say(
-            "%(tier)s is empty, so nothing can be evaluated on it; name others with --tier, or see `fcpair partition`",
+            "no pair is in %(tier)s yet, so nothing can be evaluated on it; choose other tiers, or have more pairs "
+            "decided and validated first",
             tier=rule.tier,
         )
     rows, columns = (pd.Index(ids).get_indexer(pd.Index(pairs[side])) for side, ids in (("hs_id", hs), ("cn_id", pool)))

@@ -99,7 +99,7 @@ class Exports:
         check_new_folder(folder)
         with self._grid._store.read() as tx:
             graded_pairs, cns, params, counts = _load_grades(self._grid, tx, "beir", tier, options)
-            files = beir_files(graded_pairs, texts.bodies(tx, grids.side_kinds(tx)), cns)
+            files = beir_files(graded_pairs, pd.Series(texts.bodies(tx, grids.side_kinds(tx))), cns)
         return _write(self._grid, folder, files, params, {"corpus": len(cns), **counts})
 
     def hf(self, folder: str | Path) -> RunRecord:
@@ -142,7 +142,7 @@ class Exports:
         check_new_folder(folder)
         with self._grid._store.read() as tx:
             tiers, pairs, params = _load_tier(self._grid, tx, kind, tier, options)
-            bodies = texts.bodies(tx, grids.side_kinds(tx))
+            bodies = pd.Series(texts.bodies(tx, grids.side_kinds(tx)))
         pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.question.positive))
         sets = training_sets(kind, pairs, bodies, options)
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
@@ -299,4 +299,4 @@ def _write(
             else:
                 write_table(content, place)
         digest = {} if is_folder else {"sha256": hashlib.sha256(temporary.read_bytes()).hexdigest()}
-        return context.note_run(tx, Export.stage, {**params, "out": str(path)}, {**counts, **digest})
+        return context.note_run(tx, Export.stage, {**params, "out": context.noted_file(path)}, {**counts, **digest})

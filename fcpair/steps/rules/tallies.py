@@ -188,18 +188,22 @@ def simulated_note(origins: dict[str, int]) -> Sentence | None:
     return say(every if n_simulated + n_by_models == n else some, number=n_simulated, all=n, models=n_by_models)
 
 
-def look_again(second_look: int, lost: int) -> list[Sentence]:
-    """Of how many pairs the decision, and the verdict, is about labels that have changed since."""
-    decided = mark_plural(
+LOOK_AGAIN = (
+    mark_plural(
         "%(n)s pair was decided before its labels changed and waits for a second look; until then the decision stands",
         "%(n)s pairs were decided before their labels changed and wait for a second look; until then the decision "
         "stands",
-    )
-    checked = mark_plural(
+    ),
+    mark_plural(
         "%(n)s pair has a verdict on a label that it no longer has; such a verdict does not count",
         "%(n)s pairs have verdicts on a label that they no longer have; such a verdict does not count",
-    )
-    return [say_number(*forms, n) for forms, n in ((decided, second_look), (checked, lost)) if n]
+    ),
+)
+
+
+def look_again(second_look: int, lost: int) -> list[Sentence]:
+    """Of how many pairs the decision, and the verdict, is about labels that have changed since."""
+    return [say_number(*forms, n) for forms, n in zip(LOOK_AGAIN, (second_look, lost), strict=True) if n]
 
 
 def without_validator_notes(n: int) -> list[Sentence]:

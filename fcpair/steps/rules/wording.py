@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fcpair.errors import InputError
 from fcpair.records import Role, RunRecord
 from fcpair.sentences import join
-from fcpair.stages.questions.labels import GridNames, check_words, present_parts
+from fcpair.stages.questions.labels import GridNames, check_words, present_parts, with_wordings
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, StudyContext, effective_options, find_grid, labels_of, note_stage_run
 from fcpair.steps.base.keywords import check_seen, own, takes_params
@@ -77,6 +77,13 @@ def side_words(tx: Tx, words: Words) -> tuple[Wording, Wording, dict[str, dict[s
     names = {name: parts for name in worded_names if (parts := present_parts(words.side(name)))}
     is_single = len(columns) == 1 and columns[0] not in names and not columns[0].endswith(("?", "؟", "？"))
     return row, column, names, is_single
+
+
+def asked_labels(tx: Tx, words: Words) -> dict[str, Any]:
+    """The question of labels of the grid that a transaction is about, as pages ask it."""
+    grid = next(key.name for key in grids.keys(tx) if key.id == grids.current_grid_id(tx))
+    (question,) = with_wordings(form_of(rounds.primary(tx).form).as_json(), words, grid)
+    return question
 
 
 def page_words(study: StudyContext, role: Role, grid: str | None = None, language: str | None = None) -> PageWords:

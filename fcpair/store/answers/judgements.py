@@ -180,7 +180,8 @@ def current_answers(tx: Tx, of: Round, *columns: str, in_order: bool = True) -> 
 
 def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     """Every answer that a pair ever got but as a known pair, and when one was withdrawn, oldest first: `round`,
-    `person`, `code`, `value` (JSON), `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing: not known).
+    `person`, `code`, `value` (JSON), `skipped`, `withdrawn`, `note`, `origin`, `at`, `answered_at`, `run`
+    (missing: not known).
     """
     # A blind answer amounts to the verdict on what had been decided, as it was then.
     seen = SEEN_DECISION.c.id == judgement.c.adjudication_id
@@ -190,8 +191,9 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     was_blind = of_answer.where(answer.c.id == judgement.c.answer_id).correlate(judgement).scalar_subquery()
     code = case((was_blind, verdict), else_=rounds.code_of(judgement)).label("code")
     value, withdrawn = rounds.value_of(judgement).label("value"), judgement.c.withdraws.is_not(None).label("withdrawn")
-    by, columns = person.c.name.label("person"), (judgement.c.skipped, withdrawn, *judgement.c["note", "origin", "at"])
-    query = select(rounds.NAME.label("round"), by, code, value, *columns, judgement.c.run_id.label("run"))
+    columns = (judgement.c.skipped, withdrawn, *judgement.c["note", "origin", "at", "answered_at"])
+    by, run = person.c.name.label("person"), judgement.c.run_id.label("run")
+    query = select(rounds.NAME.label("round"), by, code, value, *columns, run)
     query = query.select_from(latest_rows.joined(latest_rows.JUDGED, round_, person))
     query = query.where(assignment.c.cell_id == cell_id, assignment.c.round_id.not_in(rounds.known_ids(tx)))
     return frame(tx, query.order_by(judgement.c.id)).astype({"withdrawn": bool, "run": "Int64"})
@@ -254,24 +256,25 @@ def is_answered(tx: Tx) -> bool:
 
 def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
     """The answers that a run brought: `id`, `assignment_id`, `round` (of known pairs the one that they go with),
-    `cell_id`, `person_id`, `skipped`, `current`, `withdrawn`.
+    `cell_id`, `person_id`, `person` (their name), `answer_id` (missing for a skip), `skipped`, `current`, `withdrawn`.
     """
     later = judgement.alias("later")
     same = later.c.assignment_id == judgement.c.assignment_id
     withdrawn = exists().where(same, later.c.withdraws == judgement.c.id).label("withdrawn")
     of = func.coalesce(round_.c.options["known_for"].as_string(), rounds.NAME).label("round")
-    state = (judgement.c.skipped, latest_rows.NEWEST.label("current"), withdrawn)
-    query = select(*judgement.c["id", "assignment_id"], of, *assignment.c["cell_id", "person_id"], *state)
-    query = query.select_from(latest_rows.joined(latest_rows.JUDGED, round_)).order_by(judgement.c.id)
+    by, state = person.c.name.label("person"), (latest_rows.NEWEST.label("current"), withdrawn)
+    columns = (of, *assignment.c["cell_id", "person_id"], by, *judgement.c["answer_id", "skipped"], *state)
+    query = select(*judgement.c["id", "assignment_id"], *columns)
+    query = query.select_from(latest_rows.joined(latest_rows.JUDGED, round_, person)).order_by(judgement.c.id)
     answers = frame(tx, query.where(judgement.c.run_id == run_id, judgement.c.withdraws.is_(None)))
     return answers.astype({"skipped": bool, "current": bool, "withdrawn": bool})
 
 
-def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
+def withdraw(tx: Tx, ids: list[int], run_id: int, note: str = "") -> None:
     """Add to each of these judgements one that takes it back, by a run; their assignments are left as they are."""
     query = select(judgement.c.assignment_id, judgement.c.origin, judgement.c.id.label("withdraws"))
     taken_back = tx.execute(query.where(judgement.c.id.in_(as_subquery(ids))).order_by(judgement.c.id)).mappings()
-    same = {"skipped": True, "note": "", "at": now(), "run_id": run_id}
+    same = {"skipped": True, "note": note, "at": now(), "run_id": run_id}
     _add(tx, ({**row, **same} for row in taken_back.all()))
 
 

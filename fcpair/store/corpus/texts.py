@@ -66,9 +66,10 @@ def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
     return frame(tx, select(*columns).where(text.c.kind == kind).order_by(text.c.id))
 
 
-def bodies(tx: Tx, kinds: Iterable[str]) -> pd.Series[str]:
+def bodies(tx: Tx, kinds: Iterable[str]) -> dict[int, str]:
     """The texts of some kinds, which can be one and the same, by their ids."""
-    return pd.concat([texts_of(tx, kind)[["id", "body"]] for kind in dict.fromkeys(kinds)]).set_index("id")["body"]
+    rows = tx.execute(select(text.c.id, text.c.body).where(text.c.kind.in_(kinds)).order_by(text.c.id))
+    return {row.id: row.body for row in rows}
 
 
 def source_copies(tx: Tx) -> pd.DataFrame:
@@ -107,7 +108,8 @@ def row_metadata(tx: Tx, kind: str) -> list[tuple[int, dict[str, str]]]:
 
 def has_unpaired(tx: Tx) -> bool:
     """Return whether the corpus was imported with texts that have no pair; those that came with labels do not count."""
-    return bool(settings.of_stage(tx, "import").get("unpaired"))
+    importing = settings.of_stage(tx, "import")
+    return bool(importing.get("unpaired") or importing.get("cn_path"))
 
 
 def n_unpaired(tx: Tx) -> int:

@@ -1,9 +1,10 @@
 """The chains of answers and of decisions: each row has a digest that rests on the one before it, of the same person.
 
 It is the SHA-256 of the digest before (32 zero bytes before the first) and, as JSON, of all that the row says and of
-the cell that it is about. So a row that is changed, deleted or given to somebody else behind fcpair's back does not
-fit any more, or the one after it does not. How many rows a chain has and its newest digest are kept beside it, which
-finds the last ones when they are gone. Decisions by rules, and by files that name nobody, are the chain of NOBODY.
+the cell that it is about, and of when it was given where it came later. So a row that is changed, deleted or given to
+somebody else behind fcpair's back does not fit any more, or the one after it does not. How many rows a chain has and
+its newest digest are kept beside it, which finds the last ones when they are gone. Decisions by rules, and by files
+that name nobody, are the chain of NOBODY.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from math import isnan
@@ -50,6 +51,11 @@ class Chain:
     place: str
     cells: Select[Any]
     rows: str
+    late: str | None  # a column of schema 0013: at the end of what a row says, where it has a value
+
+    def late_value(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What a row says at its end: nothing where it came at once, so that older digests hold."""
+        return () if self.late is None or row.get(self.late) is None else (row[self.late],)
 
     @cached_property
     def person_at(self) -> int:
@@ -58,7 +64,8 @@ class Chain:
 
 
 _COUNTS = cast(round_.c.counts, Integer)  # a number in a digest
-# A column that some later schema adds to these tables stays out of `says`, or all digests would have to be made anew.
+# A column that some later schema adds to these tables stays out of `says`, or all digests would have to be made anew;
+# one that is mostly empty can be `late`.
 ANSWERS = Chain(
     "answer",
     judgement,
@@ -73,10 +80,11 @@ ANSWERS = Chain(
     .join(cell, cell.c.id == assignment.c.cell_id)
     .join(round_, round_.c.id == assignment.c.round_id)
     .where(assignment.c.id.in_(param_subquery("places"))),
-    "SELECT row.digest, {says}, a.person_id, a.cell_id, {counts}, c.row_id, c.column_id FROM judgement AS row "
+    "SELECT row.digest, {says}, a.person_id, a.cell_id, {counts}, c.row_id, c.column_id{late} FROM judgement AS row "
     "LEFT JOIN assignment AS a ON a.id = row.assignment_id LEFT JOIN round AS r ON r.id = a.round_id "
     "LEFT JOIN cell AS c ON c.id = a.cell_id "
     "WHERE row.id > :after ORDER BY row.id LIMIT :n",
+    "answered_at",
 )
 DECISIONS = Chain(
     "decision",
@@ -88,8 +96,9 @@ DECISIONS = Chain(
     ("row_id", "column_id"),
     "cell_id",
     select(*cell.c["id", "row_id", "column_id"]).where(cell.c.id.in_(param_subquery("places"))),
-    "SELECT row.digest, {says}, c.row_id, c.column_id FROM adjudication AS row "
+    "SELECT row.digest, {says}, c.row_id, c.column_id{late} FROM adjudication AS row "
     "LEFT JOIN cell AS c ON c.id = row.cell_id WHERE row.id > :after ORDER BY row.id LIMIT :n",
+    "decided_at",
 )
 
 
@@ -123,7 +132,7 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
             for name, convert in of.says.items()
         )
         for row, says in zip(linked, zip(*columns, strict=True), strict=True):
-            row["digest"] = extend_chain(of, says + cells.get(row[of.place], nowhere), ends).digest
+            row["digest"] = extend_chain(of, says + cells.get(row[of.place], nowhere) + of.late_value(row), ends).digest
         insert_rows(tx, of.table, linked)
         number += len(linked)
     _store_heads(tx, of, ends)
@@ -157,7 +166,7 @@ def count_one(tx: Tx, kind: str) -> None:
     _COUNT_ONE.execute(tx, kind=kind, person=NOBODY, n=1, head=b"")
 
 
-_ADD_ONE = PreparedStatement(insert(judgement), [*ANSWERS.says, "digest"])
+_ADD_ONE = PreparedStatement(insert(judgement), [*ANSWERS.says, "answered_at", "digest"])
 PLACE = (
     _COUNTS.label("counted"),
     *cell.c["row_id", "column_id"],
@@ -183,8 +192,10 @@ def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
     conversions = ((says[name], convert) for name, convert in ANSWERS.says.items())
     values = [value if value is None or convert is None else convert(value) for value, convert in conversions]
     values += (place.person_id, place.cell_id, place.counted, place.row_id, place.column_id)
+    if (answered_at := row.get("answered_at")) is not None:
+        values.append(answered_at)
     digest = link(place.digest_before or FIRST, values)
-    _ADD_ONE.execute(tx, **says, digest=digest)
+    _ADD_ONE.execute(tx, **{**says, "answered_at": answered_at}, digest=digest)
     _STORE_HEAD.execute(tx, kind=ANSWERS.kind, person=place.person_id, n=(place.n_before or 0) + 1, head=digest)
     return number
 
@@ -193,13 +204,15 @@ def read_rows(tx: Tx, of: Chain, after: int = 0, n: int = 2**62) -> Iterator[tup
     """The rows numbered after one, `n` of them or all: the digest that each has, and what it says, as in the file."""
     raw = backends.backend_of(tx).raw_column
     says, counts = ", ".join(raw(of.table, name, "row") for name in of.says), raw(round_, "counts", "r")
-    statement = text(of.rows.format(says=says, counts=counts))
+    late = f", {raw(of.table, of.late, 'row')}" if of.late else ""
+    statement = text(of.rows.format(says=says, counts=counts, late=late))
     for row in tx.execute(statement, {"after": after, "n": n}, execution_options=STREAMED):
-        yield row[0], tuple(row[1:])
+        yield row[0], tuple(row[1:-1] if of.late and row[-1] is None else row[1:])
 
 
 def make(tx: Tx, of: Chain, misfits: Collection[int]) -> None:
-    """Give all rows of a table that is not protected meanwhile their digests anew; those in `misfits` fit nothing."""
+    """Give all rows of a table as in schema 0005, not protected meanwhile, new digests; `misfits` fit nothing."""
+    of = replace(of, late=None)
     ends, number = dict[int, Head](), 0
     set_digest = text(f"UPDATE {of.table.name} SET digest = :digest WHERE id = :id")
     while part := list(read_rows(tx, of, number, CHUNK)):

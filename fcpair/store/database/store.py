@@ -48,7 +48,9 @@ class Store:
         self.many_write = home.backend.MANY_WRITE  # so that whoever writes holds what it decides about
         self._whole: Store | None = None
         self._grid = 1
+        self._rehearses: Callable[[Tx], object] | None = None
         self._look: list[tuple[_Transaction, Tx]] = []  # the one that is under way; the stores of all grids share it
+        self._whole_act: list[Tx] = []  # likewise
         self.place, self.address = home.place, home.address
         # Who forgets to close it leaves one file, too; who only looks folds no log in.
         finalize(self, _close_all, self._idle, home.close if engine is None else engine.dispose)
@@ -59,6 +61,12 @@ class Store:
         scoped._whole = self._whole or self  # which is closed when nobody has either any more
         scoped._grid = grid_id
         return scoped
+
+    def rehearsing(self, look: Callable[[Tx], object]) -> Store:
+        """The same database, in which nothing that is written stays; `look` sees it before it is undone."""
+        rehearsing = self.for_grid(self._grid)
+        rehearsing._rehearses = look
+        return rehearsing
 
     @classmethod
     def create(cls, place: Place, fill: Callable[[Tx], object], *, bulk: bool = False, create: bool = True) -> Store:
@@ -166,7 +174,30 @@ class Store:
 
     def read(self) -> AbstractContextManager[Tx]:
         """A consistent view of the study."""
+        if self._whole_act:
+            return self._join()
         return self._read_on() if self._look else _Transaction(self)
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Have all that is read and written meanwhile be one transaction, which leaves nothing where it does not come
+        to its end, even if the process is killed. Others who write wait for it.
+        """
+        with _Transaction(self, writes=True, bulk=True) as tx:
+            self._whole_act.append(tx)
+            try:
+                yield
+            finally:
+                self._whole_act.clear()
+
+    @contextmanager
+    def _join(self) -> Iterator[Tx]:
+        tx = self._whole_act[0]
+        before = tx.get_execution_options()["grid"]
+        try:
+            yield tx.execution_options(grid=self._grid)
+        finally:
+            tx.execution_options(grid=before)
 
     @contextmanager
     def _read_on(self) -> Iterator[Tx]:
@@ -194,10 +225,14 @@ class Store:
         or process writes for longer than one waits; without `wait`, at once. Who does not need the study `alone` may
         write beside others who do not: they hold whatever they decide about.
         """
+        if self._whole_act:
+            return self._join()
         return _Transaction(self, writes=True, bulk=bulk, wait=wait, first=first, alone=alone)
 
     def check_writable(self) -> None:
         """Raise StudyError where nothing can be written: before long work that is to be noted at its end."""
+        if self._whole_act:
+            return
         with self.write() as tx:
             driver(tx).execute("UPDATE study SET title = title")
             tx.rollback()
@@ -318,9 +353,13 @@ class _Transaction:
             raise
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        conn = self.conn
-        if error is not None or conn is None:
-            self._roll_back(error)
+        conn, look = self.conn, self.store._rehearses if self.writes else None
+        if error is not None or conn is None or look:
+            try:
+                if look and conn and not error:
+                    look(conn)
+            finally:
+                self._roll_back(error)
             return
         try:
             is_written = self.writes and conn.in_transaction()

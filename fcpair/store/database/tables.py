@@ -277,7 +277,8 @@ judgement = _numbered(
     Column("origin", words(16), nullable=False),
     Column("seconds", Real),
     Column("note", Words, nullable=False),
-    Column("at", words(32), nullable=False),
+    Column("at", words(32), nullable=False),  # when it came: limits, pace and order rest on this alone
+    Column("answered_at", words(32)),  # when it was given, where it came later, as after an outage; see late_time
     Column("guideline_id", ForeignKey("guideline.id")),
     Column("run_id", ForeignKey("run.id")),  # the run that brought it; online, and before schema 0003, none
     Column("withdraws", ForeignKey("judgement.id")),  # an answer that this row takes back, putting none in its place
@@ -295,6 +296,7 @@ adjudication = _numbered(
     Column("person_id", ForeignKey("person.id")),
     Column("note", Words, nullable=False),
     Column("at", words(32), nullable=False),
+    Column("decided_at", words(32)),  # as `answered_at` of a judgement
     Column("flagged", Boolean, nullable=False, server_default=sa.false()),
     # The newest judgement that there was, so that it can be told whether labels have changed since. No time says so:
     # an answer from a file has the time at which it was given.

@@ -41,6 +41,11 @@ def study_facts(tx: Tx) -> dict[str, str]:
     return {**facts, "guidelines": people.current_guidelines(tx)[1]}
 
 
+def created_at(tx: Tx) -> str:
+    """When the study was made."""
+    return str(tx.execute(select(study.c.created_at)).scalar_one())
+
+
 def secret(tx: Tx, name: str = "secret") -> str:
     """Secret from which orders and numbers that must stay are drawn; or `session_secret`, which signs sessions."""
     return str(tx.execute(select(study.c[name])).scalar_one())
@@ -85,9 +90,9 @@ def _run_record(row: Any) -> RunRecord:
     return RunRecord(row.id, row.stage, row.params, counts, row.version, row.at, row.model)
 
 
-def outcomes(tx: Tx) -> Iterator[tuple[RunRecord, dict[str, Any]]]:
-    """The runs that kept all that they found, and what that is, newest first."""
-    for row in tx.execute(select(run).where(run.c.stage == "evaluate").order_by(run.c.id.desc())):
+def outcomes(tx: Tx, stage: str = "evaluate") -> Iterator[tuple[RunRecord, dict[str, Any]]]:
+    """The runs of a stage that kept all that they found, and what that is, newest first."""
+    for row in tx.execute(select(run).where(run.c.stage == stage).order_by(run.c.id.desc())):
         if OUTCOME in row.counts:
             yield _run_record(row), row.counts[OUTCOME]
 

@@ -19,17 +19,17 @@ from fcpair.records import RunRecord
 from fcpair.sentences import Id, join, say
 from fcpair.stages.answers.curation import find_differences
 from fcpair.stages.questions.labels import GridNames
-from fcpair.web.current_grid import GUIDELINES
+from fcpair.web.current_grid import GUIDELINES, TERMS, WORDS
 from fcpair.web.form import Text, field, fields, fields_of, parse_number, read_params
 from fcpair.web.languages import ENGLISH, LANGUAGES
 from fcpair.web.lead.panels import build_panels
 from fcpair.web.pages.markdown import render
 from fcpair.web.visits import REFUSALS, LeadVisit, Visit
-from fcpair.words import LONGEST_WORDING, NOUNS, PAGE_LANGUAGES, READERS, TABLES, Noun, Words
+from fcpair.words import COLOURS, LONGEST_WORDING, NOUNS, PAGE_LANGUAGES, READERS, TABLES, Noun, Words
 
 router = APIRouter(include_in_schema=False)
-PRACTICE, TERMS, WORDS = "/lead/guidelines/practice", "/lead/terms", "/lead/words"
-PARTS = ("text", "help")  # of a wording
+PRACTICE = "/lead/guidelines/practice"
+PARTS, MARKS = ("text", "help"), ("key", "colour")  # of a wording; marks are in no language
 NOUN = "noun:"
 MOST_NAMES = 150  # of the sides of a grid: a request has so many fields
 
@@ -121,13 +121,13 @@ def _mark(items: Sequence[KnownItem]) -> str:
     return hashlib.sha256(format_known_items(items).encode()).hexdigest()[:12]
 
 
-@router.get(TERMS)
+@router.get(TERMS.path)
 def terms_form(visit: LeadVisit, run: int = 0) -> Response:
     """The terms of those who take part, as the study has them, to be edited."""
     return _show_terms(visit, {"seen": digest_params(visit.study.effective_options(Annotate))}, run=run)
 
 
-@router.post(TERMS)
+@router.post(TERMS.path)
 def change_terms(visit: LeadVisit) -> Response:
     """Show what would change, or let the terms hold from now on; looser limits, after they are confirmed."""
     typed, study = fields(visit.request), visit.study
@@ -150,7 +150,7 @@ def change_terms(visit: LeadVisit) -> Response:
         visit.request.app.state.begin_anew()
         return run
 
-    return visit.act(save, TERMS, show_refused)
+    return visit.act(save, TERMS.path, show_refused)
 
 
 def _confirm_limits(looser: Sequence[tuple[str, Any, Any]]) -> str:
@@ -171,7 +171,7 @@ def _show_terms(visit: Visit, typed: Mapping[str, str], *, preview: Annotate | N
         "lead_terms.html.j2",
         visit.here,
         run,
-        page=GUIDELINES,
+        page=TERMS,
         fields=[(term, typed.get(name, term.write(getattr(own, name)))) for name, term in terms.items()],
         served={name: describe(name, value)[1] for name, value in visit.context.terms.given.items()},
         seen=typed.get("seen", ""),
@@ -185,7 +185,7 @@ def _show_terms(visit: Visit, typed: Mapping[str, str], *, preview: Annotate | N
     )
 
 
-@router.get(WORDS)
+@router.get(WORDS.path)
 def words_form(visit: LeadVisit, run: int = 0, texts_in: str = "") -> Response:
     """The words as they are, to be edited in one language."""
     words = visit.study.effective_options(Words)
@@ -193,7 +193,7 @@ def words_form(visit: LeadVisit, run: int = 0, texts_in: str = "") -> Response:
     return _show_words(visit, typed, run=run)
 
 
-@router.post(WORDS)
+@router.post(WORDS.path)
 def change_words(visit: LeadVisit) -> Response:
     """Show how the words will read, or let people read them from now on."""
     typed, words = fields(visit.request), visit.study.effective_options(Words)
@@ -207,7 +207,7 @@ def change_words(visit: LeadVisit) -> Response:
         return _show_words(refused, {**typed, "seen": digest_params(visit.study.effective_options(Words))})
 
     if typed.get("act") == "save":
-        return visit.act(lambda: visit.study.save_words(read(), seen=typed.get("seen", "")), WORDS, show_refused)
+        return visit.act(lambda: visit.study.save_words(read(), seen=typed.get("seen", "")), WORDS.path, show_refused)
     try:
         return _show_words(visit, typed, preview=read())
     except REFUSALS as refusal:
@@ -230,7 +230,7 @@ def _show_words(visit: Visit, typed: Mapping[str, str], *, preview: Words | None
         "lead_words.html.j2",
         visit.here,
         run,
-        page=GUIDELINES,
+        page=WORDS,
         entries=list_entries(names, words, texts_in, typed),
         roles=[(role, f"{role}s", noun) for role, noun in nouns.items()],
         noun_examples=[
@@ -246,6 +246,7 @@ def _show_words(visit: Visit, typed: Mapping[str, str], *, preview: Words | None
         texts_in=texts_in,
         seen=typed.get("seen", ""),
         longest=LONGEST_WORDING,
+        colours=COLOURS,
         preview=preview,
         preview_grids=list_entries(names, preview, preview.language) if preview else [],
     )
@@ -261,8 +262,7 @@ class WordEntry(NamedTuple):
     key: str
     field: str
     name: str
-    text: str
-    help: str
+    parts: dict[str, str]
 
 
 class GridEntries(NamedTuple):
@@ -290,9 +290,11 @@ def list_entries(
     listed: set[str] = set()
 
     def entry(table: str, key: str, name: str) -> WordEntry:
-        field, wording = f"{table}:{key}", getattr(words, table).get(key)
-        texts = ((part, _by_language(_parts(wording).get(part), words.language).get(language, "")) for part in PARTS)
-        return WordEntry(table, key, field, name, *((typed or {}).get(f"{field}:{part}", text) for part, text in texts))
+        field, parts = f"{table}:{key}", _parts(getattr(words, table).get(key))
+        shown = {part: _by_language(parts.get(part), words.language).get(language, "") for part in PARTS}
+        shown |= {mark: parts.get(mark, "") for mark in MARKS}
+        shown |= {part: typed[f"{field}:{part}"] for part in shown if typed and f"{field}:{part}" in typed}
+        return WordEntry(table, key, field, name, shown)
 
     def is_new(shown: WordEntry) -> bool:
         n_listed = len(listed)
@@ -357,12 +359,14 @@ def read_words(
         wording = tables[entry.table].pop(entry.key, None)
         before, kept = _parts(wording), dict[str, Any]()
         for part in PARTS:
-            value, text = before.get(part), typed.get(f"{entry.field}:{part}", getattr(entry, part)).strip()
-            if text != getattr(entry, part):
+            value, text = before.get(part), typed.get(f"{entry.field}:{part}", entry.parts[part]).strip()
+            if text != entry.parts[part]:
                 in_others = {tag: of for tag, of in _by_language(value, words.language).items() if tag != texts_in}
                 is_plain = texts_in == words.language and not isinstance(value, Mapping)
                 value = text if is_plain else in_others | ({texts_in: text} if text else {})
             kept |= {part: value} if value else {}
+        marks = {mark: typed.get(f"{entry.field}:{mark}", entry.parts[mark]).strip().lower() for mark in MARKS}
+        kept |= {mark: value for mark, value in marks.items() if value}
         if kept != before:
             wording = kept["text"] if kept.keys() == {"text"} and isinstance(kept["text"], str) else kept
         tables[entry.table] |= {entry.key: wording} if wording else {}

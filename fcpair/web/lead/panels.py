@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from itertools import accumulate
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from urllib.parse import urlencode
@@ -18,6 +16,7 @@ from fcpair.errors import StageError, UnknownIdError
 from fcpair.grid import PersonShares
 from fcpair.records import Role
 from fcpair.report.data import PersonFigures
+from fcpair.report.figures.days import chart_days
 from fcpair.report.figures.forest import Forest, ForestWords, forest_markup
 from fcpair.report.formatting import NOTHING, named
 from fcpair.report.map_file import CellMap
@@ -31,7 +30,7 @@ from fcpair.web.current_grid import (
     CONFLICTS,
     DOWNLOADS,
     PEOPLE,
-    PROGRESS,
+    TIERS,
     CurrentGrid,
     Fits,
     LeadPage,
@@ -46,7 +45,8 @@ from fcpair.words import Noun
 if TYPE_CHECKING:
     from fcpair.grid import Headlines, NextStep, StageActivity
 
-MOST_IN_MAP = 15  # people
+MOST_IN_MAP, MANY = 40, 15  # people; in a map of many, each two have one cell without n
+HASTY = 0.05  # the share of somebody's answers that may be too fast to have been read before a lead is told
 MOST_LISTED = 200  # texts of a side of the grid; of one with more there is only the file
 SIDES: dict[str, Literal["row", "column"]] = {"rows": "row", "columns": "column"}
 """The sides of a grid's map, as addresses name them, and the axis of each."""
@@ -71,7 +71,6 @@ STANDINGS = {
     "waits": mark("qualification, below the pass mark: waits for you"),
     "let on": mark("qualification, let on by a lead"),
 }
-WIDTH, HEIGHT = 600, 140  # of the picture, in its own units
 NO_LABELS = mark("there are no labels yet")
 ADDING = {
     Role.ANNOTATOR: mark("Add annotators"),
@@ -113,19 +112,6 @@ class Tile(NamedTuple):
     why: str = ""
 
 
-class BurnUp(NamedTuple):
-    """The answers over the days: the points of a line, and of its `outlook` to the end, in units of WIDTH and HEIGHT.
-
-    `rows` has of each day with answers its date, their number, and how many there were by its end.
-    """
-
-    line: str
-    outlook: str
-    rows: tuple[tuple[str, int, int], ...]
-    wanted: int
-    end: date | None
-
-
 def glance(here: CurrentGrid, language: Language) -> dict[str, Any]:
     """Values of the panel."""
     headlines, stages = here.monitor.headlines(), here.monitor.stages()
@@ -137,23 +123,19 @@ def glance(here: CurrentGrid, language: Language) -> dict[str, Any]:
         stage, text, button = map(language.gettext, (*done, mark("Go to the downloads")))
         offers = [Offer(stage, text, button, DOWNLOADS.path)]
     primary = next(stage for stage in stages if stage.name == headlines.primary)
-    wanted = primary.done + primary.open + primary.vacant
+    chart = chart_days(headlines.by_day, primary.done + primary.open + primary.vacant, primary.end_at)
+    hasty = [fast for fast in here.monitor.speed().people if fast.n_too_fast > HASTY * fast.n_timed]
     return {
+        "hasty": sorted(hasty, key=lambda fast: -fast.n_too_fast),
         "first": offers[0],
         "others": offers[1:],
         "tiles": [*_tiles(here, language, headlines, stages, primary)],
-        "burn_up": draw_burn_up(headlines.by_day, wanted, primary.end_at),
-        "width": WIDTH,
-        "height": HEIGHT,
+        "days": chart,
     }
 
 
 def _tiles(
-    here: CurrentGrid,
-    language: Language,
-    headlines: Headlines,
-    stages: Sequence[StageActivity],
-    primary: StageActivity,
+    here: CurrentGrid, language: Language, headlines: Headlines, stages: Sequence[StageActivity], primary: StageActivity
 ) -> Iterator[Tile]:
     """Tiles of what is answered, and how far people agree; of what is to be decided, and the tiers; of time and people.
 
@@ -182,11 +164,7 @@ def _tiles(
             yield Tile(say(mark("Conflicts")), language.count(stage.open - stage.again), beside, CONFLICTS.path)
             changed = say(mark("labels changed")) if stage.again else ""
             yield Tile(say(mark("To be looked at")), language.count(stage.again), changed, CONFLICTS.path)
-        decisions, name, address = (
-            here.monitor.decisions(),
-            say(mark("Tiers now")),
-            f"{PROGRESS.path}#tiers",
-        )
+        decisions, name, address = here.monitor.decisions(), say(mark("Tiers now")), TIERS.path
         if decisions.tiers is None:
             why = language.say(decisions.no_tiers or NO_LABELS, Noun.of("pair"))
             yield Tile(name, NOTHING, "", address, why)
@@ -208,29 +186,10 @@ def _tiles(
             "everybody has fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages"
         )
         yield Tile(left, NOTHING, why=say(message, least=LEAST_INTERVALS, most=round(PAUSE_S / 60)))
-    yield Tile(say(mark("Active now")), language.count(len(active)), ", ".join(active[:3]), PEOPLE.path)
-
-
-def draw_burn_up(by_day: Sequence[tuple[str, int]], wanted: int, end_at: float | None) -> BurnUp | None:
-    """Draw the answers of each day, of so many that are `wanted`; None if there are none yet."""
-    if not by_day or not wanted:
-        return None
-    days = [date.fromisoformat(day) for day, _ in by_day]
-    totals = list(accumulate(n for _, n in by_day))
-    end = datetime.fromtimestamp(end_at, UTC).date() if end_at and totals[-1] < wanted else None
-    begin, last = days[0] - timedelta(days=1), max(filter(None, (days[-1], end)))
-
-    def point(day: date, total: int) -> str:
-        across = WIDTH * (day - begin).days / (last - begin).days
-        return f"{across:.1f},{HEIGHT * (1 - total / max(wanted, totals[-1])):.1f}"
-
-    line, before = [point(begin, 0)], 0
-    for day, total in zip(days, totals, strict=True):
-        line += [point(day - timedelta(days=1), before), point(day, total)]
-        before = total
-    outlook = f"{line[-1]} {point(end, wanted)}" if end else ""
-    rows = tuple((day, n, total) for (day, n), total in zip(by_day, totals, strict=True))
-    return BurnUp(" ".join(line), outlook, rows, wanted, end)
+    names = language.find(", ").join(map(language.isolate, active[:3]))
+    more = mark_plural("%(names)s and %(n)s other", "%(names)s and %(n)s others")
+    names = language.ngettext(*more, n, names=names) if (n := len(active[3:])) else names
+    yield Tile(say(mark("Active now")), language.count(len(active)), names, PEOPLE.path)
 
 
 def _offer(step: NextStep, headlines: Headlines, grid: str, language: Language) -> Offer:
@@ -300,6 +259,7 @@ def _every_two(here: CurrentGrid, _language: Language) -> Values:
         "kappas": kappa_map(figures) if figures and is_map else [],
         "extremes": [] if is_map else [(title, of) for title, of in extremes if of],
         "most": MOST_IN_MAP,
+        "least_many": MANY,
     }
 
 
@@ -395,7 +355,7 @@ PANELS = {
         lambda here, language: {"sections": here.monitor.survey_sections(), "draw": partial(_draw, language)},
         lambda here: here.monitor.may_have_surveys(),
     ),
-    "coverage": Panel(mark("The map in numbers"), lambda here, _language: map_figures(here)),
+    "coverage": Panel(mark("The map in numbers"), lambda here, _language: map_figures(here), folded=True),
     "agreement": Panel(mark("Over all pairs"), lambda here, _language: {"found": here.monitor.agreement()}, has_labels),
     "calibration": Panel(
         mark("How far it is, and agreement"),
@@ -419,7 +379,6 @@ PANELS = {
             "found": found,
         },
         has_labels,
-        folded=True,
     ),
     "known_pairs": Panel(
         mark("Known pairs"),
@@ -438,13 +397,9 @@ PANELS = {
     ),
     "labels": Panel(mark("What each person answered"), _labels),
     "speed": Panel(
-        mark("Answers too fast to have been read"),
-        lambda here, _language: {"found": here.monitor.speed(), "most": 20},
-        folded=True,
+        mark("Answers too fast to have been read"), lambda here, _language: {"found": here.monitor.speed(), "most": 20}
     ),
-    "exposure": Panel(
-        mark("What each person has read"), lambda here, _language: {"people": here.monitor.exposures()}, folded=True
-    ),
+    "exposure": Panel(mark("What each person has read"), lambda here, _language: {"people": here.monitor.exposures()}),
     "flags": Panel(mark("Where the guidelines should say more"), _flags, has_decisions),
 }
 
@@ -460,9 +415,8 @@ def build_panel(visit: Visit, name: str) -> Values:
         raise UnknownIdError.say("there is no panel `%(name)s`; there are %(names)s", name=name, names=list(PANELS))
     panel = PANELS[name]
     if not panel.fits(visit.here):
-        raise UnknownIdError.say(
-            "this grid has no panel `%(name)s`, because of what its rounds ask and whom", name=name
-        )
+        unfit = mark("this grid has no panel `%(name)s`, because of what its rounds ask and whom")
+        raise UnknownIdError.say(unfit, name=name)
     html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **panel.values(visit.here, visit.language)).body)
     facts = {"name": name, "title": panel.title, "folded": panel.folded}
     return {**facts, "html": Markup(html.decode()), "digest": hashlib.sha256(html).hexdigest()[:16]}

@@ -11,12 +11,13 @@ from fastapi import APIRouter, Response
 from fcpair.errors import InputError, UnknownIdError
 from fcpair.records import Role, RunRecord, invite_link
 from fcpair.sentences import join, mark, say
+from fcpair.stages.stats.people_agreement import agreement_with_others
 from fcpair.study import Study
 from fcpair.web.context import START
 from fcpair.web.current_grid import PEOPLE
 from fcpair.web.form import Text, field, parse_number
 from fcpair.web.languages import LANGUAGES, Language
-from fcpair.web.lead.panels import build_panels, compared_people
+from fcpair.web.lead.panels import PANELS, STANDINGS, build_panel, compared_people
 from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 
 router = APIRouter(include_in_schema=False)
@@ -39,42 +40,96 @@ ACTS: dict[str, Act] = {
 }
 """Acts on a person, whose name is given; an invite link, which is shown this once, is no such act."""
 INVITE = "invite"
+VIEWS = {
+    "": mark("Everybody"),
+    "known_pairs": mark("Known pairs"),
+    "pilots": mark("Pilot"),
+    "labels": mark("Answers"),
+    "with_others": mark("Agreement"),
+    "speed": mark("Speed"),
+    "exposure": mark("Reading"),
+}
+"""The tabs of the page, by the panel that each of them shows; first the table of everybody."""
 NOT_ONESELF = say("you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server")
 
 
 @router.get(PEOPLE.path)
-def people(visit: LeadVisit, run: int = 0, role: str = "") -> Response:
-    """Everybody, with the work they have."""
-    return _show_people(visit, run, role)
+def people(visit: LeadVisit, run: int = 0, role: str = "", view: str = "") -> Response:
+    """Everybody with the work they have, or one panel about them all."""
+    return _show_people(visit, run, role, view=view if view in PEOPLE.panels else "")
 
 
-def _show_people(visit: Visit, run: int = 0, role: str = "", pasted: str = "") -> Response:
+def _show_people(visit: Visit, run: int = 0, role: str = "", pasted: str = "", view: str = "") -> Response:
     here, access = visit.here, visit.study.access
-    stages, last_seen, speeds = here.monitor.stages(), here.monitor.headlines().last_seen, here.monitor.speed().people
-
-    def facts_of(name: str) -> dict[str, Any]:
-        paces = (person.outlook.pace_s for stage in stages for person in stage.people if person.name == name)
-        pace_s = next((pace for pace in paces if pace is not None), None)
-        speed = next((speed for speed in speeds if speed.name == name), None)
-        return {"seen": last_seen.get(name), "pace_s": pace_s, "speed": speed}
-
     is_assigned = any(round_["dealt"] for round_ in visit.overview["rounds"] if round_["counts"])
+    facts_of, workload = _facts_by_name(visit), [] if view else visit.study.workload()
     return visit.lead_page(
         "lead_people.html.j2",
         PEOPLE,
         run,
-        panels=build_panels(visit, PEOPLE),
-        people=[row | facts_of(row["name"]) for row in visit.study.workload()],
-        consents={row["name"]: row["consented_at"] for row in access.terms()},
+        view=view,
+        views=[(name, title) for name, title in VIEWS.items() if not name or PANELS[name].fits(here)],
+        panels=[build_panel(visit, view)] if view else [],
+        people=[row | facts_of(row["name"]) for row in workload],
+        n_people=sum(not person.retired for person in visit.study.people),
         invited=access.invited(),
+        waiting={score["name"] for score in here.grid.desk.known_scores() if score["standing"] == "waits"},
+        standings=STANDINGS,
         n_uninvited=len(uninvited_people(visit.study)),
         roles=ROLES,
         role=role or Role.ANNOTATOR.value,
         adding=bool(role),
         pasted=pasted,
-        compared=compared_people(here) if here.has_labels else [],
+        compared=compared_people(here) if view == "with_others" else [],
         can_add_labels=here.has_labels and not here.is_planned and is_assigned,
         simulated=visit.context.grids.oldest.monitor.simulated_note(),
+    )
+
+
+def _facts_by_name(visit: Visit) -> Callable[[str], dict[str, Any]]:
+    """What the pages say of each person beside their work: in this grid, and when they were last seen."""
+    monitor = visit.here.monitor
+    stages, last_seen, speeds = monitor.stages(), monitor.headlines().last_seen, monitor.speed().people
+    figures = monitor.agreement() if visit.here.has_labels else None
+    n_shared = sum(one.grid.desk.conflicts(n=1).n_waiting for one in visit.context.grids.with_policy())
+    agreements = {person.name: person for person in agreement_with_others(figures.subsets)} if figures else {}
+
+    def facts_of(name: str) -> dict[str, Any]:
+        paces = (person.outlook.pace_s for stage in stages for person in stage.people if person.name == name)
+        return {
+            "seen": last_seen.get(name),
+            "shared": n_shared,
+            "pace_s": next((pace for pace in paces if pace is not None), None),
+            "speed": next((speed for speed in speeds if speed.name == name), None),
+            "agreement": agreements.get(name),
+        }
+
+    return facts_of
+
+
+def _find_row(visit: Visit, name: str) -> dict[str, Any]:
+    """A person with the work they have; raises UnknownIdError where there is nobody of that name."""
+    row = next((dict(row) for row in visit.study.workload() if row["name"] == name), None)
+    if row is None:
+        raise UnknownIdError.say("there is nobody called `%(name)s`", name=name)
+    return row
+
+
+@router.get("/lead/people/{name}")
+def show_person(visit: LeadVisit, name: str) -> Response:
+    """All that a lead may read about a person, and the acts on them: a page, and what its table shows in a drawer."""
+    here, row = visit.here, _find_row(visit, name)
+    return visit.page(
+        "lead_person.html.j2",
+        here,
+        page=PEOPLE,
+        one=row | _facts_by_name(visit)(name),
+        is_invited=name in visit.study.access.invited(),
+        terms=next(terms for terms in visit.study.access.terms() if terms["name"] == name),
+        reading=next((read for entry, read in here.monitor.exposures() if entry.name == name), None),
+        scores=[score for score in here.grid.desk.known_scores() if score["name"] == name],
+        standings=STANDINGS,
+        limits=visit.context.annotate,
     )
 
 
@@ -90,21 +145,18 @@ def confirm(visit: LeadVisit, name: str, act: str) -> Response:
     """Show what an act would do, and the button that does it."""
     if act != INVITE:
         _find_act(act)
-    person = next((dict(row) for row in visit.study.workload() if row["name"] == name), None)
-    if person is None:
-        raise UnknownIdError.say("there is nobody called `%(name)s`", name=name)
+    row = _find_row(visit, name)
     others = (other for other in visit.study.people if not other.retired and other.name != name)
-    heirs = [other.name for other in others if other.role == person["role"]]  # who could take the work over
+    heirs = [other.name for other in others if other.role == row["role"]]  # who could take the work over
     has_link = name in visit.study.access.invited()
-    values = {"one": person, "act": act, "heirs": heirs, "roles": ROLES, "has_link": has_link}
+    values = {"one": row, "act": act, "heirs": heirs, "roles": ROLES, "has_link": has_link}
     return visit.page("lead_confirm.html.j2", visit.here, **values)
 
 
 def _find_act(act: str) -> Act:
     if act not in ACTS:
-        raise UnknownIdError.say(
-            "there is no action `%(name)s` for people; expected one of %(names)s", name=act, names=[*ACTS, INVITE]
-        )
+        unknown = mark("there is no action `%(name)s` for people; expected one of %(names)s")
+        raise UnknownIdError.say(unknown, name=act, names=[*ACTS, INVITE])
     return ACTS[act]
 
 

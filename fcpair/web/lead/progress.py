@@ -12,13 +12,13 @@ from fcpair.params import MAIN, Note
 from fcpair.records import Role
 from fcpair.sentences import Id
 from fcpair.web.context import START
-from fcpair.web.current_grid import CONFLICTS, PROGRESS
+from fcpair.web.current_grid import COMPONENTS, EXAMPLES, PROGRESS, UPLOADS
 from fcpair.web.form import MOST_DIGITS, Text, fields, fields_of, parse_number, read_params
 from fcpair.web.lead.panels import build_panels, stage_title
 from fcpair.web.visits import LeadVisit, Visit, go_to
 
 router = APIRouter(include_in_schema=False)
-EXAMPLES, NOTES, IMPORTS = "/lead/examples", "/lead/notes", "/lead/imports"
+NOTES, IMPORTS = "/lead/notes", "/lead/imports"
 
 
 @router.get(PROGRESS.path)
@@ -37,16 +37,16 @@ def progress(visit: LeadVisit, run: int = 0) -> Response:
         rounds=[(stage_title(visit.language, round_["name"], round_["role"]), round_) for round_ in rounds],
         with_examples=here.grid.desk.rounds_with_examples() if here.is_planned else [],
         panels=build_panels(visit, PROGRESS),
-        log=visit.study.log()[:-16:-1],  # the newest first
+        log=visit.study.log()[:-9:-1],  # the newest first
         simulated=notes.simulated,
         notes=notes.notes,
     )
 
 
-@router.get("/lead/steps")
-def next_steps(visit: LeadVisit) -> Response:
-    """Lead from the address of the page of earlier versions to where its steps are now."""
-    return go_to(visit.here.address((CONFLICTS if CONFLICTS.fits(visit.here) else PROGRESS).path))
+@router.get(COMPONENTS.path)
+def components(visit: LeadVisit) -> Response:
+    """Show all components that pages are made of, for those who build them."""
+    return visit.lead_page("lead_components.html.j2", COMPONENTS)
 
 
 @router.post("/lead/rounds/pair")
@@ -64,7 +64,7 @@ def assign(visit: LeadVisit, round: Text = "") -> Response:
     return visit.act(lambda: here.grid.assign_round(round) if here.is_planned else here.grid.assign(), PROGRESS.path)
 
 
-@router.get(EXAMPLES)
+@router.get(EXAMPLES.path)
 def examples(visit: LeadVisit, round: str | None = None, row: str | None = None) -> Response:
     """A row with the examples that models of a round are shown: the one that is asked for, else the first to review."""
     here = visit.here
@@ -81,7 +81,7 @@ def examples(visit: LeadVisit, round: str | None = None, row: str | None = None)
     )
 
 
-@router.post(EXAMPLES)
+@router.post(EXAMPLES.path)
 def review(visit: LeadVisit, round: Text = "", row: Text = "", example: Text = "", used: Text = "") -> Response:
     """Let an example be used, or not; then back to its row, at the next example that nobody has reviewed."""
     here = visit.here
@@ -89,7 +89,7 @@ def review(visit: LeadVisit, round: Text = "", row: Text = "", example: Text = "
         raise InputError.say("`%(answer)s` does not say whether the example is used; expected yes or no", answer=used)
     reviewed = _parse_id(example)
     here.grid.desk.review_example(round, reviewed, used=used == "yes", by=visit.visitor.id)
-    address = here.address(EXAMPLES, round=round, row=row)
+    address = here.address(EXAMPLES.path, round=round, row=row)
     if (reviewing := here.grid.desk.row_to_review(round, _parse_id(row))) is None:
         return go_to(address)
     all_examples = reviewing.examples
@@ -108,7 +108,7 @@ def _parse_id(digits: str) -> int:
 @router.get(IMPORTS)
 def imports(visit: LeadVisit, run: int = 0) -> Response:
     """List the imports of answers, newest first."""
-    return visit.lead_page("lead_imports.html.j2", PROGRESS, run, imports=visit.here.grid.desk.brought_answers())
+    return visit.lead_page("lead_imports.html.j2", UPLOADS, run, imports=visit.here.grid.desk.brought_answers())
 
 
 @router.get(f"{IMPORTS}/{{number}}")
@@ -128,9 +128,9 @@ def withdraw(visit: LeadVisit, number: int) -> Response:
 
 
 @router.get(NOTES)
-def notes(visit: LeadVisit, run: int = 0) -> Response:
-    """Show the notes on the grid, newest first, and the form that adds one."""
-    return _show_notes(visit, run=run)
+def notes(visit: LeadVisit, run: int = 0, pair: str = "") -> Response:
+    """Show the notes on the grid, newest first, and the form that adds one, about a `pair` if it is named."""
+    return _show_notes(visit, {"pair": pair}, run)
 
 
 @router.post(NOTES)
@@ -146,5 +146,5 @@ def _show_notes(visit: Visit, typed: Mapping[str, str] = MappingProxyType({}), r
     newest_first = (record for record in reversed(visit.study.log()) if record.stage == Note.stage)
     own_name = visit.here.grid.grid.name
     notes = [record for record in newest_first if record.params.get("grid", MAIN) == own_name]
-    shown = [(param, typed.get(name, "")) for name, param in fields_of(Note).items()]
+    shown = [(param, typed.get(name, "")) for name, param in fields_of(Note).items() if name != "flag"]
     return visit.lead_page("lead_notes.html.j2", PROGRESS, run, fields=shown, notes=notes)

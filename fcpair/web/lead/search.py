@@ -4,159 +4,80 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from statistics import median
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Response
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.grid import Grid
 from fcpair.lazy import pd
-from fcpair.pair_filter import FilterState, PairFilter, check_name
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord
-from fcpair.report.formatting import named
 from fcpair.report.map_file import CellMap, pack
 from fcpair.sentences import join, mark
 from fcpair.web.current_grid import CONFLICTS, GRID, PEOPLE, CurrentGrid
 from fcpair.web.form import Text, json_response, parse_number, parse_share, takes_gzip
-from fcpair.web.languages import Language
 from fcpair.web.lead.files import table_attachment
+from fcpair.web.lead.pair_view import PairView, Query, ticked_pairs
 from fcpair.web.lead.panels import SIDES, build_panels, side_heads, side_rows
 from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 from fcpair.words import Noun
 from fcpair.work_records import ExtraLabels
 
 router = APIRouter(include_in_schema=False)
-PAGE = 50  # pairs on one page of them
 N_TEXTS, N_CHARACTERS = 100, 120  # sent at once, and of each of them
-NO_VALUE = {
-    "skipped": mark("there is no value of `skipped` `%(name)s`; %(hint)s"),
-    "noted": mark("there is no value of `noted` `%(name)s`; %(hint)s"),
-}
-YES_OR_NO = {"yes": True, "no": False}
-NAMED = ("answer", "other_answer", "tier", "skipped", "noted")  # filters whose values have names in a language
-TITLES = {
-    "words": mark("Words in either text"),
-    "person": mark("Given to"),
-    "answer": mark("Label"),
-    "state": mark("State"),
-    "tier": mark("Tier"),
-    "skipped": mark("Skipped"),
-    "noted": mark("With a note"),
-    "other": mark("And given to"),
-    "other_answer": mark("Label of theirs"),
-}
-"""The name of each filter, in the order of the page; those of metadata come after them."""
-STATES = {
-    FilterState.OPEN: mark("open, a label is missing"),
-    FilterState.LABELLED: mark("labelled"),
-    FilterState.WAITING: mark("waits for a person"),
-    FilterState.DECIDED: mark("decided"),
-    FilterState.DISCARDED: mark("discarded"),
-    FilterState.VALID: mark("valid"),
-    FilterState.NOT_VALID: mark("not valid"),
-}
-METADATA = re.compile(r"(hs|cn|row|column)\..+", re.DOTALL)
 OVERLAP = "/lead/people/overlap"
 FEWEST = (2, 3)  # labels for which a share can be given, in any study
 SHOWN_PAIRS = 100
 SHARE = "share"
 
 
-async def read_query(request: Request) -> dict[str, str]:
-    """The filters in an address, as they are written there; those that ask nothing left out."""
-    asked = request.query_params
-    names = [*TITLES, *filter(METADATA.fullmatch, asked)]
-    return {name: text for name in names if (text := asked.get(name, "").strip())}
-
-
-Query = Annotated[dict[str, str], Depends(read_query)]
-
-
 @router.get(GRID.path)
 def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> Response:
-    """Show the grid, cell by cell; or, where the address has filters, the pairs that match them."""
-    here, language = visit.here, visit.language
-    is_search = here.has_labels and any(name in TITLES or name in query for name in visit.request.query_params)
-    choices = here.grid.desk.search_choices() if here.has_labels else None
-
-    def name_value(name: str, value: str) -> str:
-        """Name that people read for a value of a filter; a person, and what a text came with, as it is."""
-        if name == "state" and value in STATES:
-            return language.find(STATES[FilterState(value)])
-        return language.say(named(value), Noun.of("pair")) if name in NAMED else value
-
-    values: dict[str, Any] = {}
-    try:
-        if is_search:
-            matching = here.grid.find_pairs(**conditions_of(query), first=after, n=PAGE)
-            rest = {name: {other: query[other] for other in query if other != name} for name in query}
-            values = {
-                "matching": matching,
-                "rows": [_translate_record(record, language) for record in matching.records],
-                "without": [(name, value, _search_address(here, rest[name])) for name, value in query.items()],
-            }
-    except InputError as refusal:
-        visit, values = visit.refused(refusal), {"problem": str(refusal)}
-    # What filters by metadata are called, by their names: those that are offered, and those that are asked for.
-    titles = {name: language.find(title) for name, title in TITLES.items()}
-    for name in (*(choice.name for choice in (choices.metadata if choices else ())), *query):
-        if name not in TITLES:
-            side, _, key = name.partition(".")
-            titles[name] = f"{here.facts['hs_name' if side in ('hs', 'row') else 'cn_name'].capitalize()}: {key}"
+    """Show the grid: its map, and the pairs that match the filters of the address, or all, page by page."""
+    here, view, values = visit.here, None, dict[str, Any]()
+    if here.has_labels:
+        view = PairView(visit, query)
+        try:
+            values = view.page(after)
+            values["answer"] = dict(values)
+        except (InputError, UnknownIdError) as refusal:
+            visit, values = visit.refused(refusal), {"problem": str(refusal), "chips": view.chips()}
     acts = (  # on pairs that are found: the name in the address, the button, and whether it can be done
-        ("labels", mark("Ask for another label"), choices and choices.people and not here.is_planned),
-        ("decisions", mark("Send to an adjudicator"), choices and choices.has_answers and CONFLICTS.fits(here)),
+        ("labels", mark("Ask for another label"), view and view.choices.people and not here.is_planned),
+        ("decisions", mark("Send to an adjudicator"), view and view.choices.has_answers and CONFLICTS.fits(here)),
     )
     return visit.lead_page(
         "lead_grid.html.j2",
         GRID,
         run,
-        panels=[] if is_search else build_panels(visit, GRID),
+        panels=build_panels(visit, GRID),
         simulated=here.monitor.simulated_note(),
-        titles=titles,
-        named=name_value,
-        size=PAGE,
-        query=query,
-        choices=choices,
-        is_search=is_search,
+        view=view,
         acts=[(act, button) for act, button, applies in acts if applies],
         **values,
     )
 
 
-def _translate_record(record: tuple[Any, ...], language: Language) -> tuple[Any, ...]:
-    """A pair as a search has it, with its labels (`2 not_appropriate, 1 appropriate`), decision, verdict and tier."""
-    *texts, labels, decision, verdict, tier = record
-    counts = (part.partition(" ") for part in labels.split(", ") if part)
-    said = language.find(", ").join(f"{language.number(int(n))} {language.answer_name(name)}" for n, _, name in counts)
-    facts = (language.say(named(fact), Noun.of("pair")) for fact in (decision, verdict))
-    return *texts, said, *facts, ", ".join(language.say(named(name), Noun.of("pair")) for name in tier.split(", "))
-
-
-def _search_address(here: CurrentGrid, query: dict[str, str]) -> str:
-    return here.address(GRID.path, **(query or {"words": ""}))
-
-
-def conditions_of(query: dict[str, str]) -> dict[str, Any]:
-    """The conditions that an address has, as `find_pairs` takes them; raises InputError for what is none."""
-    conditions: dict[str, Any] = {name: value for name, value in query.items() if name in TITLES}
-    conditions["metadata"] = {name: value for name, value in query.items() if name not in TITLES}
-    for name in ("skipped", "noted"):
-        check_name(NO_VALUE[name], query.get(name, ""), YES_OR_NO)
-        conditions[name] = YES_OR_NO.get(query.get(name, ""))
-    return PairFilter(**conditions).chosen
+@router.get("/lead/grid/pairs")
+def pairs_data(visit: LeadVisit, query: Query, after: int = 0) -> Response:
+    """The same pairs, for the script that shows them."""
+    view = PairView(visit, query)
+    try:
+        return json_response(visit.request, view.page(after))
+    except (InputError, UnknownIdError) as refusal:
+        return json_response(visit.request, {"problem": visit.translate(str(refusal), visit.here)})
 
 
 @router.get("/lead/grid/pairs.csv")
 def matching_file(visit: LeadVisit, query: Query) -> Response:
-    """All pairs that match, as a file."""
-    return table_attachment(visit.here.grid.find_pairs(**conditions_of(query)).to_frame(), "pairs.csv")
+    """All pairs that match, or those of them that are ticked, as a file, with the columns that are shown."""
+    found = PairView(visit, query).find(pairs=ticked_pairs(visit.request))
+    return table_attachment(found.to_frame(), "pairs.csv")
 
 
 @router.get("/lead/grid/map")
@@ -190,9 +111,8 @@ def side_file(visit: LeadVisit, side: str, question: str = "") -> Response:
 
 def _check_side(side: str) -> None:
     if side not in SIDES:
-        raise UnknownIdError.say(
-            "a grid has no side `%(name)s`; it has %(names)s", name=side, names=join(SIDES, mark(" and "))
-        )
+        unknown = mark("a grid has no side `%(name)s`; it has %(names)s")
+        raise UnknownIdError.say(unknown, name=side, names=join(SIDES, mark(" and ")))
 
 
 def _find_map(visit: Visit, question: str) -> tuple[CurrentGrid, CellMap]:
@@ -227,26 +147,34 @@ ACTS = {
 @router.get("/lead/grid/act/{act}")
 def confirm(visit: LeadVisit, act: str, query: Query) -> Response:
     """Show what an act on pairs would do, and the button that does it."""
-    return _show(visit, act, query, _chosen_pairs(visit, query))
+    return confirm_act(visit, act, _chosen_pairs(visit, query), PairView(visit, query).address())
 
 
 @router.post("/lead/grid/act/{act}")
 def do(visit: LeadVisit, act: str, query: Query, confirmed: Text = "") -> Response:
     """Do it, unless it would do something else by now than what was shown."""
-    grid, rows = visit.here.grid, _chosen_pairs(visit, query)
-    pairs, pair_act = rows.iloc[:, 0].tolist(), _find_act(act)
+    asked = PairView(visit, query).asked
+    return do_act(visit, act, _chosen_pairs(visit, query), confirmed, GRID.path, {**query, **asked})
+
+
+def do_act(
+    visit: Visit, act: str, tiers: Mapping[int, str], confirmed: str, path: str, query: dict[str, str]
+) -> Response:
+    """Do an act on pairs as it was confirmed, or ask again; then lead back to a path."""
+    grid, pairs, pair_act = visit.here.grid, list(tiers), _find_act(act)
     if confirmed != _digest(pair_act.forecast(grid, pairs), pairs):
-        return _show(visit, act, query, rows, is_overtaken=bool(confirmed))
-    return visit.act(lambda: pair_act.do(grid, pairs), GRID.path, **(query or {"words": ""}))
+        return confirm_act(visit, act, tiers, visit.here.address(path, **query), is_overtaken=bool(confirmed))
+    return visit.act(lambda: pair_act.do(grid, pairs), path, **query)
 
 
-def _show(visit: Visit, act: str, query: dict[str, str], rows: pd.DataFrame, *, is_overtaken: bool = False) -> Response:
-    here, pairs, problem, forecast, pair_act = visit.here, rows.iloc[:, 0].tolist(), "", None, _find_act(act)
+def confirm_act(visit: Visit, act: str, tiers: Mapping[int, str], back: str, *, is_overtaken: bool = False) -> Response:
+    """Show what an act on pairs, each with the names of its `tiers`, would do."""
+    here, pairs, problem, forecast, pair_act = visit.here, list(tiers), "", None, _find_act(act)
     try:
         forecast = pair_act.forecast(here.grid, pairs)
     except StageError as error:
         problem = str(error)
-    is_requested = rows.iloc[:, 0].isin(set(getattr(forecast, "requested", ())))
+    requested = getattr(forecast, "requested", ())
     stages = here.monitor.stages()
     stage = next((stage for stage in stages if pair_act.stage in (None, stage.name)), None)
     paces = [person.outlook.pace_s for person in stage.people if person.outlook.pace_s is not None] if stage else []
@@ -257,34 +185,28 @@ def _show(visit: Visit, act: str, query: dict[str, str], rows: pd.DataFrame, *, 
         pairs=pairs,
         forecast=forecast,
         problem=problem,
-        tiers=Counter(name for names in rows["tier"][is_requested] for name in names.split(", ") if name),
+        tiers=Counter(name for pair in requested for name in tiers[pair].split(", ") if name),
         pace_s=median(paces) if paces else None,
         confirmed=_digest(forecast, pairs),
         is_overtaken=is_overtaken,
         target=f"{visit.request.url.path}?{visit.request.url.query}",
-        back=_search_address(here, query),
+        back=back,
     )
 
 
 def _find_act(act: str) -> PairAct:
     if act not in ACTS:
-        raise UnknownIdError.say(
-            "there is no action `%(name)s` for pairs; expected one of %(names)s", name=act, names=list(ACTS)
-        )
+        message = mark("there is no action `%(name)s` for pairs; expected one of %(names)s")
+        raise UnknownIdError.say(message, name=act, names=[*ACTS])
     return ACTS[act]
 
 
-def _chosen_pairs(visit: Visit, query: dict[str, str]) -> pd.DataFrame:
-    """The pairs that are meant, as the search has them: all that match, or those of them that are ticked."""
-    rows = visit.here.grid.find_pairs(**conditions_of(query)).to_frame()
-    if visit.request.query_params.get("scope") == "ticked":
-        ticked = {parse_number(number) for number in visit.request.query_params.getlist("pair")}
-        if not ticked:
-            raise InputError.say("no pair is ticked; tick those that are meant, or choose all that match")
-        rows = rows[rows.iloc[:, 0].isin(ticked)]
+def _chosen_pairs(visit: Visit, query: dict[str, str]) -> dict[int, str]:
+    """The pairs that are meant, with their tiers: all that match, or those of them that are ticked."""
+    rows = PairView(visit, query).find(pairs=ticked_pairs(visit.request)).to_frame()
     if rows.empty:
         raise InputError.say("none of these pairs matches the search any more; search again")
-    return rows
+    return dict(zip(rows.iloc[:, 0].tolist(), rows["tier"].tolist(), strict=True))
 
 
 def _digest(forecast: Any, pairs: list[int]) -> str:

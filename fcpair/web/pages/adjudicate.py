@@ -34,7 +34,7 @@ REASONS = {
 
 QUEUES = {
     CaseQueue.ALL: mark_plural("all %(n)s", "all %(n)s"),
-    CaseQueue.UNSURE: mark_plural("%(n)s not sure", "%(n)s not sure"),
+    CaseQueue.UNSURE: mark_plural("%(n)s %(label)s", "%(n)s %(label)s"),
     CaseQueue.FLAGGED: mark_plural("%(n)s flagged", "%(n)s flagged"),
     CaseQueue.AGAIN: mark_plural("%(n)s for a second look", "%(n)s for a second look"),
 }
@@ -69,6 +69,10 @@ class QueueVisit(Visit):
     def show_case(self, case: ConflictCase | None, *, revealed: bool = False) -> Response:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
         counts, language, context = self.cases.n_in_queues(self.visitor.id), self.language, self.context
+        scheme = self.grid.grid.scheme
+        unsure = (language.answer_name(choice.name) for choice in scheme if choice.code not in scheme.definite)
+        label = language.find(mark(" or ")).join(unsure)
+        names = {queue: language.ngettext(*words, counts[queue], label=label) for queue, words in QUEUES.items()}
         queues = (queue for queue in CaseQueue if counts[queue] or queue in (self.queue, CaseQueue.ALL))
         others = [grid for grid in context.grids.with_policy() if grid.name != self.grid.name] if self.grid.name else []
         waiting = ((other, context.adjudication_queue(other).state(self.visitor.id).waiting) for other in others)
@@ -77,10 +81,7 @@ class QueueVisit(Visit):
             case.cell_id if case else None,
             case=case,
             queue=self.cases.state(self.visitor.id),
-            queues=[
-                (language.ngettext(*QUEUES[queue], counts[queue]), self.address(PAGE, queue=queue), queue is self.queue)
-                for queue in queues
-            ],
+            queues=[(names[queue], self.address(PAGE, queue=queue), queue is self.queue) for queue in queues],
             is_by_row=self.order is CaseOrder.ROW,
             awaits_order=self.order is CaseOrder.DOUBT and not self.cases.is_ranked,
             other_orders={order: self.address(PAGE, order=order) for order in CaseOrder if order != self.order},

@@ -387,9 +387,11 @@ def practice(
 def choices_of(question: dict[str, Any], language: Language) -> list[dict[str, Any]]:
     """The answers of a question: the name, what is read in its place, and the keys of each."""
     names = question["choices"]
-    choices = zip(names, question.get("texts") or [None] * len(names), question["keys"], strict=True)
+    texts, colours = (question.get(part) or [None] * len(names) for part in ("texts", "colours"))
+    choices = zip(names, texts, question["keys"], colours, strict=True)
     return [
-        {"name": name, "text": text or language.answer_name(str(name)), "keys": keys} for name, text, keys in choices
+        {"name": name, "text": text or language.answer_name(str(name)), "keys": keys, "colour": colour}
+        for name, text, keys, colour in choices
     ]
 
 

@@ -48,12 +48,15 @@ class Kind(Enum):
 ROLES = {Kind.LIST: Role.ADJUDICATOR, Kind.LOOK: Role.LEAD}  # whose requests alone are of a kind: others get little
 # The cost of each address, which stands for all below it that are not here themselves. What is not named reads a few
 # rows if it is fetched, and waits for others who write if it is sent.
-_STEPS_THAT_READ = ("keep", "columns", "plan", "people", "figures", "statements", "survey", "survey-figures")
+_STEPS_THAT_READ = ("keep", "reading", "columns", "plan", "people", "figures", "statements", "survey", "asking")
 _PATHS: tuple[tuple[str, Kind | None, tuple[str, ...]], ...] = (
     ("GET", Kind.LIST, ("/thanks", "/adjudicate", "/api/conflicts", "/api/decided")),
     ("GET", Kind.LOOK, ("/lead",)),
-    ("GET", None, ("/lead/acts", *(f"/lead/start/{step}" for step in ("table", "progress", "begin", "links")))),
-    ("POST", Kind.LOOK, ("/lead/conflicts/diamond", "/lead/people/overlap", "/lead/download", "/lead/grid/act")),
+    ("GET", None, ("/lead/acts", *(f"/lead/start/{step}" for step in ("task", "progress", "begin", "links")))),
+    ("POST", Kind.LOOK, ("/lead/tiers", "/lead/people/overlap", "/lead/download", "/lead/grid/act", "/lead/pair")),
+    ("GET", None, ("/lead/releases/file",)),
+    ("POST", Kind.LOOK, ("/lead/uploads", "/lead/releases/form", "/lead/start/recipe")),
+    ("POST", Kind.ACT, ("/lead/download/backup", "/lead/uploads/begin", "/lead/uploads/file")),  # for the server
     ("POST", Kind.LOOK, tuple(f"/lead/start/{step}" for step in _STEPS_THAT_READ)),
     ("POST", None, ("/join", "/api/judgements", "/api/renumber")),  # answers are for the intake
 )

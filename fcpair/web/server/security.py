@@ -10,6 +10,7 @@ import json
 import logging
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import cast
@@ -27,6 +28,7 @@ from fcpair.web.form import BODY, FORM, MOST_DIGITS
 
 STATIC = "/static/"
 UPLOAD_TABLE, UPLOAD_RUN = ("POST", "/lead/start/table"), ("POST", "/lead/evaluation/run")
+UPLOAD_ANSWERS, UPLOAD_RELEASE = ("POST", "/lead/uploads/file"), ("POST", "/lead/releases/file")
 """The requests whose bodies go to a file as they come, and are never held in memory."""
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -61,6 +63,7 @@ MAX_GUIDELINES = 6 * MOST_GUIDELINES + 64 * 1024
 MOST_FIELDS = 1_000
 PATIENCE_S = 20.0  # that a body may take, however slow, ...
 LEAST_PER_S = 4 * 1024  # ... and longer by a second for so many bytes that have come
+LINGER_S = 0.5
 MOST_UNFINISHED = 32 * 1024 * 1024  # over all connections, of bodies larger than a stranger's
 NOT_NOW = say(
     "the study cannot be read or written just now; try again, and if that does not help, tell those who run it"
@@ -208,13 +211,19 @@ class Guard:
             if is_api:
                 kind, body = "application/json", json.dumps({"detail": sentence}).encode()
             headers = {"content-type": kind, "content-length": str(len(body)), "connection": "close", **more}
-            # What is left of a body stays unread: the connection is closed.
             raw = [(name.encode(), value.encode()) for name, value in headers.items()]
             await send_with_headers({"type": "http.response.start", "status": status, "headers": raw})
-            await send({"type": "http.response.body", "body": body})
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+            # What comes of a body is read for a moment, then the connection is closed: who is still sending, such as a
+            # proxy, would find it closed before the answer, and say 502.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LINGER_S):
+                    while (await receive()).get("more_body"):
+                        pass
+            await send({"type": "http.response.body"})
 
         # An upload reads its body itself, once it knows who sends it.
-        is_upload = (scope["method"], scope["path"]) in (UPLOAD_TABLE, UPLOAD_RUN)
+        is_upload = (scope["method"], scope["path"]) in (UPLOAD_TABLE, UPLOAD_RUN, UPLOAD_ANSWERS, UPLOAD_RELEASE)
         try:
             body = scope[BODY] = b"" if is_upload else await self._bodies.read(scope, receive)
         except RefusedBodyError as refused:

@@ -100,7 +100,7 @@ class ReportWorker:
 
     async def forward(self, scope: Scope) -> Response:
         """The response to a request; raises BusyError where the process ends before it has answered."""
-        sent = {name: scope[name] for name in SENT if name in scope}
+        sent = {name: scope[name] for name in SENT if name in scope} | {"act": scope["app"].state.long_acts.state}
         answering = self._submit(self._create, self._terms, sent, scope.get(BODY, b""))
         if self._rest:
             self._rest.cancel()
@@ -210,6 +210,7 @@ def answer(create: CreateApp, terms: Terms, scope: Scope, body: bytes) -> Reply:
         app = create(study, study.effective_options(Annotate, **given), given=given.keys())
         _served.append((terms, study, app, asyncio.Runner()))
     _, _, app, loop = _served[0]
+    app.state.long_acts.state = scope["act"]  # which only the server knows
     return loop.run(_respond(app, {**scope, "app": app, BODY: body}))
 
 
@@ -217,8 +218,12 @@ async def _respond(app: FastAPI, scope: Scope) -> Reply:
     start: Message = {"status": 500, "headers": []}
     parts: list[bytes] = []
 
+    unread = [scope[BODY]]
+
     async def receive() -> Message:
-        return {"type": "http.request", "body": scope[BODY], "more_body": False}
+        if not unread:
+            await asyncio.Event().wait()  # until the response is whole: nobody is known to have gone before
+        return {"type": "http.request", "body": unread.pop(), "more_body": False}
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -71,7 +71,8 @@ function nextOpen(form) {
 function decide(form, outcome) {
   if (!isTroubled) say("");
   const draft = form.elements.note.dataset.draft;
-  const item = { request_id: requestId(), grid, draft, ...rulingOf(form, outcome) };
+  const decided_at = new Date().toISOString(); // it may be sent much later
+  const item = { request_id: requestId(), decided_at, grid, draft, ...rulingOf(form, outcome) };
   outbox.add(item);
   made.push({ item, form });
   showDecided(form, item);
@@ -92,7 +93,7 @@ function goOn(form) {
 function showDecided(form, { outcome }) {
   form.classList.add("decided");
   part(form, "outcome").textContent = inWords(outcome);
-  part(form, "undo").setAttribute("aria-label", `${t("Undo")}: ${t("%(noun)s %(number)s", { number: digits(numberOf(form)) })}`);
+  part(form, "undo").setAttribute("aria-label", [t("Undo"), t("%(noun)s %(number)s", { number: digits(numberOf(form)) })].join(": "));
   part(form, "decided").hidden = false;
   part(form, "open").hidden = true;
   showStanding();
@@ -252,9 +253,8 @@ async function press(event) {
   const { target } = event;
   const button = target.closest(".row-undo");
   if (button) return undo(made.find(({ form }) => form === button.form));
-  const opener = target.closest("#guidelines-open, #pause, #onward");
+  const opener = target.closest("#pause, #onward");
   if (opener) event.preventDefault();
-  if (opener?.id === "guidelines-open") element("guidelines").showModal();
   if (opener?.id === "pause") propose(t("You asked for a pause."));
   if (opener?.id === "onward" && (await outbox.flush())) location.assign(opener.getAttribute("href"));
   if (target.id === "hs" && veiled()) show(true);
@@ -264,7 +264,6 @@ document.addEventListener("submit", submit);
 document.addEventListener("keydown", step);
 document.addEventListener("focusin", follow);
 document.addEventListener("click", press);
-element("guidelines-close").addEventListener("click", () => element("guidelines").close());
 element("pause-end").addEventListener("click", () => element("pause-screen").close());
 element("pause-screen").addEventListener("close", endPause);
 window.addEventListener("beforeunload", (event) => outbox.items.length && event.preventDefault());

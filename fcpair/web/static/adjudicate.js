@@ -86,6 +86,7 @@ function goOn() {
   const { onward } = shown;
   presentKept(shown.waiting());
   awaited = onward;
+  sayWhatIsAwaited();
 }
 
 // What is on the screen and not decided comes next.
@@ -95,7 +96,8 @@ function putAside() {
 
 // Keeps a decision until the server has it, and shows the next case.
 function decide(outcome) {
-  const item = { request_id: requestId(), grid, draft: shown.form.elements.note.dataset.draft, ...shown.ruling(outcome) };
+  const decided_at = new Date().toISOString(); // it may be sent much later
+  const item = { request_id: requestId(), decided_at, grid, draft: shown.form.elements.note.dataset.draft, ...shown.ruling(outcome) };
   if (!isTroubled) say("");
   element("said").textContent = "";
   nActs += 1;
@@ -190,6 +192,7 @@ function tellRefused(typed, { cell_id, isUndo, outcome, grid: name }, reason) {
 function onSent() {
   if (isTroubled) say("");
   isTroubled = false;
+  sayWhatIsAwaited();
   if (nSaved) element("said").textContent = t("Saved.");
   nSaved = 0;
   fill();
@@ -199,6 +202,15 @@ function onSent() {
 function onUnsent(n) {
   isTroubled = true;
   say(tn("Not sent yet: %(n)s decision is kept in this browser.", "Not sent yet: %(n)s decisions are kept in this browser.", n));
+  sayWhatIsAwaited();
+}
+
+// In the place of a case that is awaited: that it is on its way, or what it waits for.
+function sayWhatIsAwaited() {
+  if (!awaited) return;
+  element("case-name").textContent = isTroubled
+    ? t("%(Next_noun)s comes when your decisions can be sent.")
+    : t("%(Next_noun)s is on its way.");
 }
 
 // Another window of this browser has decided what is at hand here.
@@ -239,15 +251,16 @@ const tail = () => awaited ?? (ahead.at(-1) ?? shown).onward;
 
 // Whether the server has said what comes next.
 async function fetchNext() {
-  const [address, acts, before] = [tail(), nActs, undecided()];
+  const [address, acts, before, madeBefore] = [tail(), nActs, undecided(), [...made]];
   const isSettled = !outbox.items.length;
   const nAhead = before.length + ahead.length + (shown.pair ? 1 : 0);
   if (!address || nAhead > MOST_AHEAD) return true;
   const { status, sheet, reason } = await fetchSheet(`${address}&ahead=${nAhead}`);
   if (!sheet) return lack(status, reason);
   sheet.address = address;
+  const since = made.filter((one) => !madeBefore.includes(one)).map(({ item }) => item.cell_id); // and sent, it may be
   if (tail() !== address) isToFill = true;
-  else take(sheet, { mayEnd: isSettled && acts === nActs, decided: [...before, ...undecided()] });
+  else take(sheet, { mayEnd: isSettled && acts === nActs, decided: [...before, ...undecided(), ...since] });
   return true;
 }
 
@@ -313,9 +326,8 @@ function ignoreEnter(event) {
 
 // What opens over the page leads to a page of its own where this does not run.
 function open(event) {
-  const opener = event.target.closest("#guidelines-open, #pause, #later, #whole-row");
+  const opener = event.target.closest("#pause, #later, #whole-row");
   if (opener) event.preventDefault();
-  if (opener?.id === "guidelines-open") element("guidelines").showModal();
   if (opener?.id === "pause") propose(t("You asked for a pause."));
   if (opener?.id === "later") leave();
   if (opener?.id === "whole-row") leaveFor(opener.getAttribute("href"));
@@ -338,7 +350,6 @@ new ResizeObserver(makeRoom).observe(element("banner"));
 document.addEventListener("submit", submit);
 document.addEventListener("keydown", ignoreEnter);
 document.addEventListener("click", open);
-element("guidelines-close").addEventListener("click", () => element("guidelines").close());
 element("pause-end").addEventListener("click", () => element("pause-screen").close());
 element("pause-screen").addEventListener("close", endPause);
 element("refused-close").addEventListener("click", () => element("refused").close());

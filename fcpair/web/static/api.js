@@ -2,6 +2,17 @@
 
 const { t } = globalThis.fcpairLanguage;
 const PATIENCE_MS = 15_000;
+const UNFIT = 422;
+const CLOCK_MS = 5_000; // a clock that is off by less is right; a reply that took longer tells nothing
+
+let ahead_ms = 0; // how much this device's clock is ahead of the server's
+
+// Learns that from a reply to what was sent at a time.
+export function compareClocks(reply, sent_ms) {
+  const now_ms = Date.now();
+  const apart_ms = now_ms - Date.parse(reply.headers.get("date"));
+  if (now_ms - sent_ms < CLOCK_MS) ahead_ms = Math.abs(apart_ms) > CLOCK_MS ? apart_ms : 0;
+}
 
 export class Api {
   constructor(csrf) {
@@ -14,12 +25,23 @@ export class Api {
     if (body !== undefined) headers["Content-Type"] = "application/json";
     try {
       const signal = AbortSignal.timeout(PATIENCE_MS);
+      const sent_ms = Date.now();
       const response = await fetch(path, { method, headers, signal, body: body && JSON.stringify(body) });
+      compareClocks(response, sent_ms);
       const text = await response.text();
       return { status: response.status, body: text ? JSON.parse(text) : null };
     } catch {
       return { status: 0, body: null };
     }
+  }
+
+  // Sends what somebody did at the time `name` of it, by the clock of this device, which may be wrong: it is put right by
+  // the server's. What they did counts, whatever the server makes of that time.
+  async submit(path, name, { [name]: at, ...done }) {
+    const time = at && new Date(Date.parse(at) - ahead_ms).toISOString();
+    const reply = await this.call("POST", path, time ? { ...done, [name]: time } : done);
+    const isForTime = time && reply.status === UNFIT && String(reply.body?.detail).includes(time);
+    return isForTime ? this.call("POST", path, done) : reply;
   }
 
   // What `fetch` sends a form of the page with.

@@ -1,6 +1,7 @@
 // The part of the adjudicators' page that changes from one case to the next, as the server makes it: on the screen, at
 // hand for later, or out of sight after it was decided. Nothing of it is kept outside this page.
 
+import { compareClocks } from "./api.js";
 import { rulingOf, undoing } from "./decisions.js";
 import { make } from "./make.js";
 
@@ -38,7 +39,7 @@ export class Sheet {
     this.form.elements.note.value = note;
     this.form.elements.flagged.checked = flagged;
     this.form.querySelector("details.note").open = note !== "" || flagged;
-    this.form.before(make("p", { class: "notice", role: "alert" }, why));
+    this.form.before(make("p", { class: "notice warning", "data-word": t("Warning"), role: "alert" }, why));
   }
 
   // Shows how far everything is by what another sheet says, which is newer or older.
@@ -85,7 +86,9 @@ export class Sheet {
 // it says anything, and status 0 stands for a server that could not be reached.
 export async function fetchSheet(address, options = {}) {
   try {
+    const sent_ms = Date.now();
     const response = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS), ...options });
+    compareClocks(response, sent_ms);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const part = page.getElementById("case-sheet");
     const reason = page.querySelector("main p")?.textContent.trim() || t("The server answered %(status)s.", { status: digits(response.status) });

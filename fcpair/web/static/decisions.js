@@ -31,7 +31,7 @@ export async function sendDecision(api, place, kept, acts) {
   const { request_id, cell_id } = item;
   const path = isUndo ? `/api/decisions/${cell_id}/undo` : "/api/decisions";
   const body = isUndo ? { request_id } : { ...item, outcome };
-  const reply = await api.call("POST", name ? `${path}?${new URLSearchParams({ grid: name })}` : path, body);
+  const reply = await api.submit(name ? `${path}?${new URLSearchParams({ grid: name })}` : path, "decided_at", body);
   const outcomeOfSending = meaning(reply.status);
   if (outcomeOfSending === "stop") acts.signedOut();
   if (outcomeOfSending === "done") {

@@ -22,6 +22,7 @@ const CONFLICT = 409; // the study has moved on, as where the pair was answered 
 const LARGEST_OLD = 2 ** 52; // number of a task, as pages had them up to fcpair 0.7; those of now are larger
 const MOST_RENUMBERED = 1_000; // that the server takes at once
 const FORETOLD_AFTER_MS = 1_200; // without a key
+const MOST_SHOWN = 20; // answers that the server takes
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
 const { place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
@@ -58,6 +59,7 @@ let walking = false;
 let looking = false; // the server is asked whether it takes a text
 let foretelling = null; // the clock that runs while somebody types
 
+const elsewhere = new Set(); // what another window has answered since it is on the screen, until it may be replaced
 const open = () => queue.slice(0, view.nTogether(queue));
 const numbers = (tasks) => tasks.map((task) => task.assignment_id).join();
 
@@ -122,13 +124,13 @@ function keepBegun() {
 // Sends what was pressed, on all that is on the screen.
 async function answer(name) {
   const asked = numbers(current());
-  if (!isReady(name) || (name === SKIP && !(await view.maySkip())) || numbers(current()) !== asked) return;
+  if (!isReady(name) || !(await mayReplace()) || (name === SKIP && !(await view.maySkip())) || numbers(current()) !== asked) return;
   record(new Map(current().map((task) => [task, view.pressed(task, name)])));
 }
 
 // Sends what is chosen and typed, on each pair what is its own; of a row that was answered before, what has changed.
 async function save() {
-  if (looking || !isReady() || !view.check()) return;
+  if (looking || !isReady() || !view.check() || !(await mayReplace())) return;
   if (view.writes) {
     clearTimeout(foretelling);
     setLooking(true);
@@ -144,8 +146,22 @@ async function save() {
 // Whether an answer can be taken now; what is hidden is shown first.
 function isReady(name) {
   if (!current().length || walking || performance.now() - shownAt < TOO_SOON_MS) return false;
+  const unsent = outbox.items.filter((item) => !item.again).map((item) => item.assignment_id);
+  if (at === null && open().some((task) => unsent.includes(task.assignment_id))) {
+    onElsewhere(outbox.items); // which this window has not heard of, as it was asleep
+    return false;
+  }
   if (veiled() && name !== SKIP) return reveal();
   return true;
+}
+
+// Whether what is on the screen may get another answer than that of another window, which nobody has looked for here.
+async function mayReplace() {
+  const tasks = current().filter(({ assignment_id }) => elsewhere.has(assignment_id));
+  const isMeant = !tasks.length || (await view.mayReplace(tasks.length === 1 ? tasks[0] : null));
+  elsewhere.clear();
+  if (!isMeant) forward();
+  return isMeant;
 }
 
 // Keeps the answers on the pairs on the screen, and shows the next.
@@ -155,13 +171,15 @@ function record(answers) {
   const again = at !== null;
   const note = view.note;
   const seconds = Math.round(watch.ms / answers.size) / 1000;
+  const answered_at = new Date().toISOString(); // it may be sent much later
   for (const { assignment_id } of current()) begun.forget(assignment_id);
   for (const [task, answer] of answers) {
     const { assignment_id, decision_id } = task;
-    const given = { assignment_id, decision_id, answer, note, seconds };
-    outbox.add({ request_id: requestId(), ...given, guideline_version: Number(guidelines), again });
+    const given = { assignment_id, decision_id, answer, note, seconds, answered_at };
+    const shown = again ? [...(task.given ?? []), task.answer].slice(-MOST_SHOWN) : null; // the server may have any of them yet
+    outbox.add({ request_id: requestId(), ...given, guideline_version: Number(guidelines), again, shown });
     const place = again ? past.indexOf(task) : past.length;
-    past[place] = { ...task, answer, note, outdated: false };
+    past[place] = { ...task, answer, note, outdated: false, given: shown };
     if (!again) count(answer);
   }
   at = null;
@@ -197,7 +215,7 @@ function isUndoable() {
 
 function whyNone() {
   if (outside) return outside;
-  if (exhausted) return t("That was %(last_noun)s. Your answers are being sent.");
+  if (exhausted) return t("Your answers are being sent."); // whether it was the last, the server says
   return troubled ? USED_UP : t("%(Next_noun)s is on its way.");
 }
 
@@ -225,11 +243,11 @@ function merge(before, item) {
 // Sends one answer; see Outbox for what it gives.
 async function send({ again, mayReplace = false, isTried, ...item }) {
   if (item.assignment_id <= LARGEST_OLD) return "later"; // of a window that an older fcpair filled: see renumber
-  const reply = await api.call("POST", "/api/judgements", { ...item, again: again || mayReplace });
+  const reply = await api.submit("/api/judgements", "answered_at", { ...item, again: again || mayReplace });
   const outcome = meaning(reply.status);
   if (outcome === "stop") signedOut();
   if (outcome === "done" && reply.body.guideline_version > Number(guidelines)) view.banner(NEWER_GUIDELINES);
-  if (outcome === "done") nKept += 1;
+  if (outcome === "done") [nKept, outside] = [nKept + 1, ""];
   if (outcome !== "refused") return outcome;
   if (reply.status === 403) {
     const { session } = await sessionNow();
@@ -292,10 +310,10 @@ function drop(item) {
 
 // All answers are with the server: the moment to fetch more pairs.
 async function onSent() {
-  if (troubled) view.banner(t("All your answers have been sent."), { passing: true });
-  [troubled, outside] = [false, ""];
+  if (troubled && !outside) view.banner(t("All your answers have been sent."), { passing: true });
+  troubled = false;
   sayWhatIsKept();
-  if (!queue.length || nAnswered >= REFRESHED_AFTER) return fetchNext();
+  if (outside || !queue.length || nAnswered >= REFRESHED_AFTER) return fetchNext();
   keepTexts();
   return "done";
 }
@@ -308,12 +326,14 @@ function sayWhatIsKept() {
   nKept = 0;
 }
 
-// Another window of this browser has answered what is open here. Where that is on the screen, it stays there, as what
-// was answered: whoever answers it once more does so knowingly.
+// Another window of this browser has answered what is open here, or given another answer. Where that is on the screen,
+// it stays there, as what was answered: whoever answers it once more is asked whether they mean to.
 function onElsewhere(items) {
+  const isShownChanged = takeChanges(items);
   const given = new Map(items.filter(({ again }) => !again).map((item) => [item.assignment_id, item]));
   const isGiven = ({ assignment_id }) => given.has(assignment_id);
   const gone = queue.filter(isGiven);
+  if (isShownChanged) return showElsewhere();
   if (!gone.length) return;
   const isShown = at === null && open().some(isGiven);
   queue = queue.filter((task) => !isGiven(task));
@@ -324,7 +344,26 @@ function onElsewhere(items) {
   }
   keepTexts();
   if (isShown) at = past.length - 1;
-  if (!current().some(isGiven)) return;
+  if (current().some(isGiven)) showElsewhere();
+}
+
+// Takes over what another window has answered otherwise since; whether something of that is on the screen.
+function takeChanges(items) {
+  const says = ({ answer, note }) => JSON.stringify([answer, note]);
+  const newest = new Map(items.map((item) => [item.assignment_id, item]));
+  const shown = at === null ? [] : current().map((task) => task.assignment_id);
+  let isShown = false;
+  past = past.map((task) => {
+    const item = newest.get(task.assignment_id);
+    if (!item || task.stale || says(item) === says(task)) return task;
+    isShown ||= shown.includes(task.assignment_id);
+    return { ...task, answer: item.answer, note: item.note, given: item.shown };
+  });
+  return isShown;
+}
+
+function showElsewhere() {
+  for (const { assignment_id } of current()) elsewhere.add(assignment_id);
   show();
   view.banner(ELSEWHERE);
 }
@@ -391,6 +430,8 @@ function keepPage(version) {
 // Puts what the server has open in the place of what was at hand. What is on the screen changes only if something of it
 // was taken back, or another pair of its row has come.
 function take(tasks, now) {
+  if (outside) view.banner("");
+  outside = "";
   const before = open();
   const unsent = outbox.items.filter((item) => !item.again);
   const answered = new Set(unsent.map((item) => item.assignment_id));
@@ -426,7 +467,7 @@ async function restore() {
 // The first pair after there was none, or the end; what was refused stays to be read.
 function settle() {
   if (queue.length) show();
-  else if (!exhausted || outbox.items.length) wait();
+  else if (outside || !exhausted || outbox.items.length) wait();
   else if (nRefused) view.end({ undoable: isUndoable() });
   else location.assign("/thanks");
 }
@@ -435,6 +476,7 @@ function settle() {
 async function back() {
   if (walking) return;
   walking = true;
+  elsewhere.clear();
   const found = await earlier();
   if (found) at = past.indexOf(found);
   walking = false;
@@ -476,6 +518,7 @@ async function fetchEarlier() {
 
 function forward() {
   at = null;
+  elsewhere.clear();
   settle();
 }
 
@@ -548,8 +591,6 @@ on("bar", "click", () => document.getElementById("goal").focus());
 on("goal-close", "click", () => document.getElementById("goal-reached").close());
 on("goal-reached", "close", endPause);
 document.getElementById("goal").value = goal.n ?? "";
-on("guidelines-open", "click", () => document.getElementById("guidelines").showModal());
-on("guidelines-close", "click", () => document.getElementById("guidelines").close());
 window.addEventListener("beforeunload", (event) => outbox.items.length && !isLeaving() && event.preventDefault());
 
 if (location.hash === "#answers") back();

@@ -50,5 +50,8 @@ document.addEventListener("submit", leave);
 document.addEventListener("fcpair:saved", ({ detail }) => sessionStorage.removeItem(PLACE + detail)); // by its field's name
 document.addEventListener("fcpair:shown", () => restore());
 const saved = document.querySelector("[data-saved]")?.dataset.saved;
-if (saved) forget((key) => key.startsWith(`${PLACE}${saved}/`));
+if (saved) {
+  const shown = fields().map(place); // what has been typed since, where the page is loaded again
+  forget((key) => key.startsWith(`${PLACE}${saved}/`) && !shown.includes(key));
+}
 restore();

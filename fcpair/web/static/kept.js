@@ -102,10 +102,11 @@ export class Kept {
     return {
       ...found,
       open: found.open.filter((task) => !given.has(task.assignment_id)),
-      answered: answered.map(({ assignment_id, answer, note }) => ({
+      answered: answered.map(({ assignment_id, answer, note, shown }) => ({
         ...texts.get(assignment_id),
         answer,
         note,
+        given: shown,
         outdated: false,
       })),
     };

@@ -1,5 +1,5 @@
 // Keys for whatever says which key it has: a button or link with data-key="s" is pressed by that key, a field with
-// data-key="n" gets the focus. While a dialog is open, only what is in it hears the keys.
+// data-key="n" gets the focus. While a dialog covers the page, only what is in it hears the keys.
 //
 // The choices of a question (`.options`, `.answers`) have all the ways to type them, data-key="3. 3.5", as the server says
 // (stages/questions/base.py). They are heard where the question `hears`. A choice is made as soon as its keys are typed,
@@ -96,7 +96,7 @@ function press(event) {
   if (event.key === "Escape" && isField(event.target)) event.target.blur();
   if (event.repeat || HELD.has(event.key)) return;
   if (event.ctrlKey || event.altKey || event.metaKey || isField(event.target) || areOff()) return finish();
-  const scope = document.querySelector("dialog[open]") ?? document;
+  const scope = document.querySelector("dialog:modal") ?? document;
   const keys = keysOf(event);
   if (!keys.some((key) => type(key, scope) || act(key, scope))) return keys.length ? undefined : finish();
   event.preventDefault();
@@ -109,9 +109,15 @@ function act(key, scope) {
   if (!bearer) return false;
   if (bearer.matches("summary")) return toggle(bearer);
   bearer.closest("details")?.setAttribute("open", ""); // what is folded away is unfolded by its key
-  if (isField(bearer)) bearer.focus();
+  if (isField(bearer)) show(bearer);
   else bearer.click();
   return true;
+}
+
+// Gives a field the focus, and moves the page no further than to show it.
+function show(field) {
+  field.focus({ preventScroll: true });
+  field.scrollIntoView({ block: "nearest" });
 }
 
 // Unfolds or folds what a line heads, and shows it wherever it is on the page.

@@ -8,8 +8,11 @@ globalThis.fcpairLanguage = (({ locale, plurals, messages, names }) => {
   const { counted, ...phrases } = JSON.parse(document.getElementById("desk")?.dataset.phrases ?? "{}");
 
   const written = (value) => (typeof value === "number" ? numbers.format(value) : value);
+  // Letters against the direction of the page: a value that has some is isolated from what is beside it.
+  const against = document.documentElement.dir === "rtl" ? /\p{Script=Latin}/u : /[\p{Script=Arab}\p{Script=Hebr}]/u;
+  const isolated = (text) => (against.test(text) && !text.includes("\u2068") ? `\u2068${text}\u2069` : text);
   const filled = (message, values) =>
-    message.replace(/%\((\w+)\)s/g, (_, name) => written(values[name] ?? phrases[name]));
+    message.replace(/%\((\w+)\)s/g, (_, name) => isolated(written(values[name] ?? phrases[name])));
   const isTranslated = (forms) => forms.length === plurals.length; // else it has the two forms of English
   const formOf = (forms, n) => forms.at(isTranslated(forms) ? plurals.indexOf(rules.select(n)) : Number(n !== 1));
 

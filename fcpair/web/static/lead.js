@@ -98,8 +98,44 @@ document.addEventListener("htmx:afterSwap", (event) => {
 function followPanel() {
   const name = CSS.escape(location.hash.slice(1));
   if (!name || document.getElementById(location.hash.slice(1))) return;
-  const link = document.querySelector(`[data-panels~="${name}"]`);
-  if (link) location.replace(link.href + location.hash);
+  const links = ["main ", ""].map((place) => document.querySelector(`${place}[data-panels~="${name}"]`)); // tabs first
+  const link = links.find(Boolean);
+  if (link && link.href !== location.href.split("#")[0]) location.replace(link.href + location.hash);
 }
 
 followPanel();
+
+// A link to a page of facts shows these in a drawer, where it names one; in a new tab, or where they cannot be had, it
+// leads to the page.
+async function showInDrawer(event) {
+  const link = event.target.closest("a[data-drawer]");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  const name = link.dataset.drawer;
+  const body = document.getElementById(`${name}-body`);
+  body.replaceChildren();
+  const how = { source: body, target: body, select: `#${name}-facts`, swap: "ignoreTitle:true" };
+  await htmx.ajax("GET", link.href, how);
+  if (!body.childElementCount) return location.assign(link.href);
+  document.getElementById(`${name}-title`).textContent = link.dataset.title;
+  const menu = link.closest("[popover]"); // it closes now, and the focus comes back to its button
+  if (menu) document.querySelector(`[popovertarget="${menu.id}"]`).focus();
+  document.getElementById(name).showPopover();
+  document.querySelector(`#${name} > header button`).focus();
+}
+
+document.addEventListener("click", showInDrawer);
+
+// A form that takes seconds says that it is at work, and is not sent twice.
+for (const form of document.querySelectorAll("form[data-busy]")) {
+  const show = (isBusy, button) => {
+    form.dataset.isBusy = isBusy ? "yes" : "";
+    button?.setAttribute("aria-busy", isBusy);
+    document.getElementById(form.dataset.busy).hidden = !isBusy;
+  };
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.isBusy) event.preventDefault();
+    else show(true, event.submitter);
+  });
+  addEventListener("pageshow", () => show(false, form.querySelector("[aria-busy=true]"))); // also when one comes back to it
+}

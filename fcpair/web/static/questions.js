@@ -40,6 +40,9 @@ export function captionOf({ kind, choices, texts, helps }, at) {
   return [...number, worded(text, choices[at]), ...line];
 }
 
+// The colour that the study gives a choice, beside its words; see fcpair.css.
+export const colourOf = ({ colours }, at) => ({ "data-colour": colours?.[at] ?? null });
+
 // What the server is to be sent for the name of a choice.
 export const valueOf = (question, name) => (question.kind === "scale" ? Number(name) : name);
 
@@ -47,9 +50,9 @@ class Choices {
   constructor(question, type, { id }) {
     const options = question.choices.map((name, at) => {
       const [ways, key] = [question.keys[at].join(" "), question.keys[at][0] ?? name];
-      const shown = key === name ? [] : [make("kbd", { "aria-hidden": true }, key)];
+      const shown = key === name ? [] : [make("kbd", { "aria-hidden": true }, key.toUpperCase())];
       const input = make("input", { type, name: id, value: name, "data-key": ways || null });
-      return make("label", { class: "option" }, input, ...shown, make("span", {}, ...captionOf(question, at)));
+      return make("label", { class: "option", ...colourOf(question, at) }, input, ...shown, make("span", {}, ...captionOf(question, at)));
     });
     this.question = question;
     this.element = make("div", { class: "options", "data-n": question.choices.length }, ...options);
@@ -218,10 +221,10 @@ class Curated {
   constructor(question, about) {
     const { id } = about;
     Object.assign(this, { question, original: about.original?.body ?? "" });
-    const { acts, reasons, keys, texts, helps } = question;
+    const { acts, reasons: choices, ...more } = question;
     [this.accept, this.edit, this.reject] = acts.choices;
     this.acts = new Choices(acts, "radio", { id: `${id}-act` });
-    this.reasons = new Choices({ choices: reasons, keys, texts, helps }, "radio", { id: `${id}-reason` });
+    this.reasons = new Choices({ ...more, choices }, "radio", { id: `${id}-reason` });
     this.written = new Written(question, about);
     this.changes = new Changes(this.original, about);
     this.why = make("fieldset", { class: "why" }, make("legend", {}, t("Why is it rejected?")), this.reasons.element);

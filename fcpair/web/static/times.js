@@ -1,10 +1,9 @@
-// Times on a page are in UTC, as the server writes them. They are written anew in the zone of the reader, and in the language of the page or, where that is English, of the browser,
-// also those of a part that has just been read anew; to the day alone where only that is known.
+// Times on a page are in UTC, as the server writes them. They are written anew in the zone of the reader and the form of
+// the page, also those of a part that has just been read anew; to the day alone where only that is known.
 
-const { lang } = document.documentElement;
-const LOCALE = lang === "en" ? undefined : globalThis.fcpairLanguage.locale;
-const MOMENT = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
-const DAY = new Intl.DateTimeFormat(LOCALE, { dateStyle: "long" });
+const { locale } = globalThis.fcpairLanguage;
+const MOMENT = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
 
 function writeTimes(part) {
   for (const time of part.querySelectorAll("time[datetime]:not([title])")) {

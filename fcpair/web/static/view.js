@@ -2,7 +2,7 @@
 
 import { Form, SKIP } from "./form.js";
 import { directionOf, helpLine, make, replaced, worded } from "./make.js";
-import { captionOf, goesOn, isPressed, textOfChoice, valueOf } from "./questions.js";
+import { captionOf, colourOf, goesOn, isPressed, textOfChoice, valueOf } from "./questions.js";
 import { veil } from "./veil.js";
 
 const element = (id) => document.getElementById(id);
@@ -50,6 +50,19 @@ export class View {
   // Whether the screen may be skipped: who has written something is asked first.
   async maySkip() {
     return !this.#form.isWritten || mayPutAway();
+  }
+
+  // Whether the answer that another window gave may be replaced; `task` is null where several would be.
+  mayReplace(task) {
+    const question = task && this.#roundOf(task)?.form;
+    const isName = task && (task.answer === SKIP || (question.length === 1 && isPressed(question[0])));
+    const answer = isName ? `“${textOfChoice(question[0], task.answer)}”` : "";
+    return agrees(
+      `${t("Answered in another window")} ${answer}`.trim(),
+      t("You have just answered %(this_noun)s in another window. Do you want to replace that answer by this one?"),
+      t("Keep that one"),
+      t("Replace it"),
+    );
   }
 
   // Whether a text is asked for now, which the server checks; and what it remarked on that of a task, see Form.
@@ -244,7 +257,7 @@ function allowance({ today, read, daily_limit, total_limit }, goal) {
   const beyond = isWithin && daily_limit !== null ? [t("(%(n)s at most)", { n: daily_limit })] : [];
   const done = most === null ? t("%(n)s today", { n: today }) : t("%(n)s of %(limit)s today", { n: today, limit: most });
   const day = [done, ...beyond].join(" ");
-  return total_limit === null ? day : `${day} · ${t("%(n)s of %(limit)s in all", { n: read, limit: total_limit })}`;
+  return total_limit === null ? day : [day, t("%(n)s of %(limit)s in all", { n: read, limit: total_limit })].join(" · ");
 }
 
 // "about 35 minutes": no more exact than a pace can be.
@@ -257,15 +270,23 @@ export function duration(seconds) {
 }
 
 // Asks whether what somebody wrote is to be given up; it is not where they close the question.
-function mayPutAway() {
-  const dialog = element("put-away");
+const mayPutAway = () =>
+  agrees(t("What you wrote"), t("If you go on with this answer, the text that you wrote is not kept."), t("Keep my text"), t("Drop it"));
+
+// Whether somebody answers a question of the page by yes, which is the second of its buttons, and has the key D.
+function agrees(name, text, no, yes) {
+  const dialog = element("asks");
+  element("asks-name").textContent = name;
+  element("asks-text").textContent = text;
+  element("asks-no").replaceChildren(`${no} `, make("kbd", {}, "K"));
+  element("asks-yes").replaceChildren(`${yes} `, make("kbd", {}, "D"));
   return new Promise((resolve) => {
-    const close = (isGivenUp) => {
+    const close = (isYes) => {
       dialog.close();
-      resolve(isGivenUp);
+      resolve(isYes);
     };
-    element("put-away-no").onclick = () => close(false);
-    element("put-away-yes").onclick = () => close(true);
+    element("asks-no").onclick = () => close(false);
+    element("asks-yes").onclick = () => close(true);
     dialog.oncancel = () => resolve(false);
     dialog.showModal();
   });
@@ -277,7 +298,7 @@ function buttons(question) {
   const button = (name, at) => {
     const attributes = { type: "button", class: "outline", "data-answer": name, "data-key": keys[at].join(" ") || null };
     const [key] = keys[at];
-    return make("button", attributes, ...(key ? [make("kbd", {}, key), " "] : []), ...captionOf(question, at));
+    return make("button", { ...attributes, ...colourOf(question, at) }, ...(key ? [make("kbd", {}, key.toUpperCase()), " "] : []), ...captionOf(question, at));
   };
   const hint = goesOn(keys) ? [make("p", { class: "hint" }, t("Type the number; Enter answers with it."))] : [];
   const asked = text ? [make("p", { class: "introduction", id: "asked", dir: directionOf(text) }, text)] : [];
@@ -288,4 +309,4 @@ function buttons(question) {
 }
 
 const keysOf = (question) =>
-  question.choices.flatMap((name, at) => (question.keys[at].length ? [[question.keys[at][0], textOfChoice(question, name)]] : []));
+  question.choices.flatMap((name, at) => (question.keys[at].length ? [[question.keys[at][0].toUpperCase(), textOfChoice(question, name)]] : []));

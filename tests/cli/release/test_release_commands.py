@@ -94,12 +94,12 @@ def test_bad_input_ends_with_2_and_leaves_nothing(at: At, fcpair: Fcpair, here: 
     before = sorted(here.iterdir())
     for command, message in (
         ("release v1 --out v1", "release.toml: there is no such file"),
-        (f"release v/1 --out v1 --form {FORM}", "`v/1` cannot name a release"),
+        (f"release v/1 --out v1 --form {FORM}", "a release needs a name, such as v1, of at most"),
         (f"release v1 --out none/v1 --form {FORM}", "there is no folder none; make it first"),
         ("release v1 --out v1 --form bad.toml", "`licence.labels` is `CC`; expected one id of https://spdx.org"),
         ("release v1 --out v1 --form part.toml", "release.toml lacks `description`"),
         ("verify none", "none: there is no such folder"),
-        ("verify part.toml", "part.toml: is a file; name the folder of a release"),
+        ("verify part.toml", "part.toml: is no zip file, or one that is damaged; name the folder"),
         ("diff none none", "none: there is no such folder"),
         ("diff . .", ".: SHA256SUMS is missing"),
     ):

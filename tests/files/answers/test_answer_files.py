@@ -191,7 +191,7 @@ def test_not_sure_is_no_outcome_and_a_second_decision_on_a_pair_is_refused_whoev
 def test_what_is_found_later_is_said_together_with_what_was_found_at_reading(tmp_path: Path) -> None:
     path = written(tmp_path, f"{HEAD}1,ana,0\n2,ana,9\n3,ana,0")
     incoming = read_answers(path, READ, person="annotator", answer="label")
-    incoming.add_findings(incoming.rows["pair"].to_numpy() != 2, (f"not {pair}" for pair in incoming.rows["pair"]))
+    incoming.refuse(incoming.rows["pair"].to_numpy() != 2, "not %(pair)s")
     with pytest.raises(InputError) as caught:
         incoming.checked_rows()
     assert [finding.line for finding in caught.value.findings] == [2, 3, 4]

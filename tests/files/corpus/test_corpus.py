@@ -6,7 +6,7 @@ import hashlib
 import unicodedata
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pytest
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from fcpair.errors import InputError
 from fcpair.files.corpus.corpus import FORMATS, guess_columns, read_corpus
 from fcpair.files.tables.tabular import write_table
+from fcpair.params import Import
 from fcpair.stages.corpus.text_identity import digest, identity
 from fcpair.start_draft import ColumnsDraft
 
@@ -35,7 +36,7 @@ def conan(folder: Path, *rows: str) -> Path:
 
 @pytest.mark.parametrize(("language", "rows"), [("en", 3864), ("fr", 6840), ("it", 4284), (None, 14988)])
 def test_conan_rows_by_language(data: Path, language: str | None, rows: int) -> None:
-    pairs = read_corpus(data / "conan" / "CONAN.csv", "conan", only_language=language).pairs
+    pairs = read_corpus(Import(data / "conan" / "CONAN.csv", "conan", only_language=language)).pairs
     assert len(pairs) == rows
     if language == "en":
         assert (pairs["hs_digest"].nunique(), pairs["cn_digest"].nunique()) == (408, 1270)  # DESIGN, section 6
@@ -43,7 +44,7 @@ def test_conan_rows_by_language(data: Path, language: str | None, rows: int) -> 
 
 def test_multitarget_conan_has_its_published_size_and_the_metadata_of_its_sides(data: Path) -> None:
     """DESIGN, section 6: 3,718 distinct HS x 4,997 distinct CN, of 5,003 rows."""
-    corpus = read_corpus(data / "mt-conan" / "Multitarget-CONAN.csv", "mt-conan")
+    corpus = read_corpus(Import(data / "mt-conan" / "Multitarget-CONAN.csv", "mt-conan"))
     pairs = corpus.pairs
     assert (len(pairs), pairs["hs_digest"].nunique(), pairs["cn_digest"].nunique()) == (5003, 3718, 4997)
     assert (corpus.hs_metadata, corpus.cn_metadata) == (("TARGET",), ("VERSION",))
@@ -52,7 +53,7 @@ def test_multitarget_conan_has_its_published_size_and_the_metadata_of_its_sides(
 
 def test_conan_bodies_are_verbatim_and_metadata_stand_with_their_sides(data: Path) -> None:
     raw = pd.read_csv(data / "conan" / "CONAN.csv", keep_default_na=False)
-    corpus = read_corpus(data / "conan" / "CONAN.csv", "conan")
+    corpus = read_corpus(Import(data / "conan" / "CONAN.csv", "conan"))
     assert corpus.pairs["hs"].tolist() == raw["hateSpeech"].tolist()
     assert corpus.pairs["cn"].tolist() == raw["counterSpeech"].tolist()
     assert corpus.hs_metadata == ("hsType", "hsSubType")
@@ -83,14 +84,15 @@ READ: list[tuple[str, str, str, str, list[list[str]]]] = [
 
 
 def options(how: str) -> dict[str, Any]:
-    return dict(word.split("=") for word in how.split("&") if word)
+    values: dict[str, Any] = dict(word.split("=") for word in how.split("&") if word)
+    return {name: value == "yes" if name == "unpaired" else value for name, value in values.items()}
 
 
 @pytest.mark.parametrize(("name", "content", "how", "columns", "rows"), READ)
 def test_a_corpus_is_read_as_its_format_says_or_else_its_name(
     tmp_path: Path, name: str, content: str, how: str, columns: str, rows: list[list[str]]
 ) -> None:
-    pairs = read_corpus(written(tmp_path, content, name), **options(how)).pairs
+    pairs = read_corpus(Import(written(tmp_path, content, name), **options(how))).pairs
     assert pairs[columns.split()].to_numpy().tolist() == rows
     assert pairs.index.tolist() == list(range(len(rows)))
 
@@ -99,11 +101,11 @@ def test_a_corpus_is_read_as_its_format_says_or_else_its_name(
 def test_named_columns_become_sides_and_what_fcpair_wrote_is_read_back(tmp_path: Path, format: str) -> None:
     path = tmp_path / f"c.{format}"
     write_table(pd.DataFrame({"query": ["q1", "q2"], "document": ["d1", "d2"], "topic": ["t", "u"]}), path)
-    corpus = read_corpus(path, format, hs_column="query", cn_column="document")
+    corpus = read_corpus(Import(path, cast(Any, format), hs_column="query", cn_column="document"))
     assert corpus.pairs[["hs", "cn", "topic"]].to_numpy().tolist() == [["q1", "d1", "t"], ["q2", "d2", "u"]]
     texts = ["=1+1", "'@you", "-1 for manners", "plain"]
     write_table(pd.DataFrame({"hs_id": range(4), "cn_id": range(4), "hs": texts, "cn": texts[::-1]}), path)
-    pairs = read_corpus(path, format).pairs
+    pairs = read_corpus(Import(path, cast(Any, format))).pairs
     assert (pairs["hs"].tolist(), pairs["cn"].tolist()) == (texts, texts[::-1])
 
 
@@ -112,29 +114,31 @@ def test_a_corpus_may_be_a_spreadsheet(tmp_path: Path, format: str) -> None:
     table = pd.DataFrame({"HS": ["a", "c"], "CN": ["+b", "'d"], "hs_topic": ["t", 2]})
     engine: Any = "odf" if format == "ods" else "openpyxl"
     table.to_excel(tmp_path / f"c.{format}", index=False, engine=engine)
-    pairs = read_corpus(tmp_path / f"c.{format}", format).pairs
+    pairs = read_corpus(Import(tmp_path / f"c.{format}", cast(Any, format))).pairs
     assert pairs[["hs", "cn", "hs_topic"]].to_numpy().tolist() == [["a", "+b", "t"], ["c", "'d", "2"]]
 
 
 def test_metadata_and_ids_go_to_the_side_that_their_names_say_and_else_to_both(tmp_path: Path) -> None:
-    corpus = read_corpus(written(tmp_path, "hs,cn,hs_topic,cn_type,year,language\na,b,c,d,e,en\n"), "csv")
+    corpus = read_corpus(Import(written(tmp_path, "hs,cn,hs_topic,cn_type,year,language\na,b,c,d,e,en\n"), "csv"))
     assert corpus.metadata == ("hs_topic", "cn_type", "year")
     assert (corpus.hs_metadata, corpus.cn_metadata) == (("hs_topic", "year"), ("cn_type", "year"))
     path = written(tmp_path, "query,qid,document,docid\na,q1,b,d7\n")
-    corpus = read_corpus(path, "csv", hs_column="query", cn_column="document", hs_id_column="qid", cn_id_column="docid")
+    corpus = read_corpus(
+        Import(path, "csv", hs_column="query", cn_column="document", hs_id_column="qid", cn_id_column="docid")
+    )
     assert (corpus.hs_metadata, corpus.cn_metadata) == (("hs_id",), ("cn_id",))
     assert corpus.pairs[["hs_id", "cn_id"]].to_numpy().tolist() == [["q1", "d7"]]
 
 
 def test_a_language_is_looked_for_in_the_column_that_has_it_alone(tmp_path: Path) -> None:
     path = conan(tmp_path, "EN1,a,b,x", "IT1,c,d,x")
-    read = partial(read_corpus, path, "csv", hs_column="hateSpeech", cn_column="counterSpeech")
+    options = partial(Import, path, "csv", hs_column="hateSpeech", cn_column="counterSpeech")
     with pytest.raises(InputError, match="read as csv, no column says which language a row is in"):
-        read(only_language="it")
-    chosen = read(only_language="it1", language_column="cn_id")
+        read_corpus(options(only_language="it"))
+    chosen = read_corpus(options(only_language="it1", language_column="cn_id"))
     assert (chosen.pairs["hs"].tolist(), chosen.pairs["language"].tolist(), chosen.n_left_out) == (["c"], ["IT1"], 1)
-    assert read_corpus(path, "conan", only_language="it").n_left_out == 1
-    assert read().n_left_out == 0
+    assert read_corpus(Import(path, "conan", only_language="it")).n_left_out == 1
+    assert read_corpus(options()).n_left_out == 0
 
 
 # -- what is refused
@@ -157,7 +161,7 @@ REFUSED = [
 @pytest.mark.parametrize(("content", "how", "message"), REFUSED)
 def test_a_corpus_that_cannot_be_so_is_refused(tmp_path: Path, content: str, how: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_corpus(written(tmp_path, content), **options(how))
+        read_corpus(Import(written(tmp_path, content), **options(how)))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +177,7 @@ def test_a_corpus_that_cannot_be_so_is_refused(tmp_path: Path, content: str, how
 )
 def test_the_reader_of_a_published_file_is_proposed(tmp_path: Path, content: str, reader: str, message: str) -> None:
     with pytest.raises(InputError, match="missing column" if message else None) as raised:
-        read_corpus(written(tmp_path, content, "CONAN.csv"), reader)
+        read_corpus(Import(written(tmp_path, content, "CONAN.csv"), cast(Any, reader)))
     assert str(raised.value).splitlines()[0].endswith(message)
     assert ("--reader" in str(raised.value)) == bool(message)
 
@@ -204,15 +208,15 @@ def test_every_empty_text_and_every_id_of_two_texts_is_named(
     tmp_path: Path, content: str, unpaired: bool, findings: list[tuple[int, str]]
 ) -> None:
     with pytest.raises(InputError) as caught:
-        read_corpus(written(tmp_path, content), "csv", unpaired=unpaired)
+        read_corpus(Import(written(tmp_path, content), "csv", unpaired=unpaired))
     assert [(finding.line, finding.message) for finding in caught.value.findings] == findings
 
 
 def test_a_text_with_two_ids_is_noted_with_lines(tmp_path: Path) -> None:
     rows = "hs_id,hs,cn_id,cn\nq1,a,d1,x\nq1,a,d2,y\nq2,b,d3,x\nq2,b,d3,x\n"
-    assert read_corpus(written(tmp_path, rows), "csv").notes == (
+    assert read_corpus(Import(written(tmp_path, rows), "csv")).notes == (
         "cn_id: 1 text has several ids, such as `d1` (line 2) and `d3` (line 4); runs may name any of them, "
-        "tables have the first",
+        "tables have all",
     )
 
 
@@ -220,7 +224,7 @@ def test_a_text_with_two_ids_is_noted_with_lines(tmp_path: Path) -> None:
 
 
 def test_the_body_is_verbatim_and_its_digest_is_of_its_identity(tmp_path: Path) -> None:
-    pairs = read_corpus(written(tmp_path, "hs,cn\n a ,caf\u0065\u0301\na,caf\u00e9\n"), "csv").pairs
+    pairs = read_corpus(Import(written(tmp_path, "hs,cn\n a ,caf\u0065\u0301\na,caf\u00e9\n"), "csv")).pairs
     assert pairs["hs"].tolist() == [" a ", "a"]
     assert pairs["cn"].tolist() == ["caf\u0065\u0301", "caf\u00e9"]
     assert pairs["hs_digest"].nunique() == pairs["cn_digest"].nunique() == 1
@@ -259,6 +263,8 @@ def test_half_a_surrogate_pair_has_a_digest() -> None:
         (["HATE_SPEECH", "COUNTER_NARRATIVE"], ColumnsDraft("mt-conan", "HATE_SPEECH", "COUNTER_NARRATIVE")),
         (["first", "second", "third"], ColumnsDraft("csv", "first", "second")),
         (["hs_id", "left", "reply"], ColumnsDraft("csv", "left", "reply", hs_id="hs_id")),
+        (["topic_id", "query", "docno", "text"], ColumnsDraft("csv", "query", "text", "topic_id", "docno")),
+        (["qid", "query", "pid", "passage"], ColumnsDraft("csv", "query", "passage", "qid", "pid")),
         (["reply", "left"], ColumnsDraft("csv", "left", "reply")),
         (["hs", "reply", "answer"], ColumnsDraft("csv", "hs", "reply")),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
@@ -28,6 +29,7 @@ from fcpair.files.exchange.annotation_tool import (
 from fcpair.files.exchange.catalogue import TOOLS, find_tool, format_config
 from fcpair.stages.questions import Form, parse_form
 from fcpair.values import visible_text
+from fcpair.words import Words
 
 FORM = parse_form('types: any_of("two words","à la",plain)')
 ROUND = "main:what is it"
@@ -97,7 +99,7 @@ def test_thousands_of_annotations_of_one_pair_are_soon_refused(tmp_path: Path) -
     path, reader = export("label-studio", tmp_path / "export", said), TOOLS["label-studio"]
     start = time.process_time()
     read = reader.read(open_export(path, reader.suffixes), FORM)
-    with pytest.raises(InputError, match="nothing says which answer is the later"):
+    with pytest.raises(InputError, match="nothing says which is the later"):
         collect_exported(path, reader, read, ExportedRound(ROUND, FORM, CELL_COLUMNS), None).checked_rows()
     assert time.process_time() - start < 2
 
@@ -149,6 +151,22 @@ def test_label_studio_is_configured_with_every_option_and_takes_none_for_a_varia
     options = [(one.get("value"), one.get("alias")) for one in view.iter("Choice")]
     assert options == [("$\u20605", "$5"), ("costs $\u2060x", "costs $x"), ("free", None)]
     assert next(view.iter("Header")).get("value") == "$\u2060HS"
+
+
+def test_keys_and_colours_of_the_study_are_those_of_a_tool() -> None:
+    """What has none of its own gets none that another one has."""
+    words = Words(options={"no": {"key": "2", "colour": "red"}, "label/yes": {"key": "y", "colour": "teal"}})
+    project = replace(project_of("a", "b", form=parse_form("label: one_of(no,yes,perhaps,maybe)")), words=words)
+    labels = json.loads(TOOLS["doccano"].write(project)["labels.json"])
+    assert [label["suffix_key"] for label in labels] == ["2", "y", "3", "4"]
+    assert [label["background_color"] for label in labels[:2]] == ["#b3261e", "#00686c"]
+    assert len({label["background_color"] for label in labels}) == 4
+    choices = [*ElementTree.fromstring(format_config(project)).iter("Choice")]
+    assert [one.get("hotkey") for one in choices] == ["2", "y", None, None]
+    assert choices[1].get("style") == "border-left: 6px solid #00686c"
+    schemes = json.loads(TOOLS["potato"].write(project)["config.yaml"])["annotation_schemes"]
+    own = [{"name": "no", "key_value": "2"}, {"name": "yes", "key_value": "y"}]
+    assert schemes[0]["labels"] == [*own, "perhaps", "maybe"]
 
 
 @pytest.mark.parametrize(("form", "answer"), [("label: one_of(no,yes)", "choice"), ("label: text()", "text_input")])

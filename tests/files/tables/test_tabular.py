@@ -168,7 +168,7 @@ def test_of_several_sheets_the_one_that_has_the_columns_is_read(tmp_path: Path) 
         pd.DataFrame({"pair": [1], "label": ["x"]}).to_excel(book, sheet_name="ana", index=False)
         pd.DataFrame({"pair": [2], "label": ["y"]}).to_excel(book, sheet_name="ben", index=False)
     assert read_table(path, ["how"])["how"].tolist() == ["to"]
-    two = "sheet `ana` and sheet `ben` have the same columns; choose one by --sheet-name"
+    two = "sheets `ana`, `ben` have the same columns; choose one by --sheet-name"
     assert two in str(refused(path, "pair", "label"))
     assert f"{path}, sheet `read me`:1: no column `verdict`" in str(refused(path, "verdict"))
 
@@ -188,7 +188,7 @@ WRONG_LINES: dict[str | bytes, tuple[str, list[tuple[int, str]]]] = {
     "hs,cn,,\na,b,,x\n": ("", [(2, "4 cells; expected 2")]),
     "hs,cn,hs\na,b,c\n": ("", [(1, "column `hs` is duplicated")]),
     "hate,cn\na,b\n": ("hs cn label", [(1, "no column `hs`, `label`")]),
-    "label,Label\na,b\n": ("label", [(1, "columns `label` and `Label` have the same name; rename one")]),
+    "label,Label\na,b\n": ("label", [(1, "columns `label`, `Label` have the same name; rename one")]),
 }
 # By name: a content, and what is said of the file.
 WRONG_FILES: list[tuple[str, str | bytes, str]] = [

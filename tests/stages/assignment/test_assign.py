@@ -20,12 +20,11 @@ from fcpair.stages.assignment.assign import (
     Pairs,
     assign_pairs,
     even_out,
-    fill_slots,
     overlap_counts,
     shard_order,
-    share_out,
     split_pairs,
 )
+from fcpair.stages.assignment.slots import fill_slots, share_out
 
 ORDERS = get_args(ShardOrder)
 FC_CONAN_OVERLAP = {2: 0.126, 3: 0.05}
@@ -443,3 +442,11 @@ def test_the_seed_decides_who_gets_which_slot() -> None:
     barred = np.random.default_rng(0).random((60, 4)) < 0.3
     slots, again, other = (share_out(barred, np.zeros(4, np.int64), seed).tolist() for seed in (1, 1, 2))
     assert slots == again != other
+
+
+def test_progress_is_told_of_all_pairs_and_never_falls() -> None:
+    hs, cn = np.divmod(np.arange(200), 20)
+    told: list[tuple[int, int]] = []
+    assign_pairs(hs, cn, 5, {2: 0.4, 3: 0.2}, progress=lambda done, total: told.append((done, total)))
+    assert told == sorted(told)
+    assert (told[-1], len(told) > 8) == ((200, 200), True)

@@ -51,6 +51,7 @@ def pilot_labels(n_people: int) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+@pytest.mark.slow
 def test_the_recommended_overlap_is_the_least_that_is_enough_and_costs_are_counted() -> None:
     plan = plan_for(width=0.3)
     assert plan.recommended is not None
@@ -63,6 +64,7 @@ def test_the_recommended_overlap_is_the_least_that_is_enough_and_costs_are_count
     assert (rung.expected.gold, rung.expected.silver, rung.expected.bronze) == pytest.approx((360, 720, 800))
 
 
+@pytest.mark.slow
 def test_a_pilot_gives_ranges_around_what_is_likeliest_and_a_scale_can_be_planned() -> None:
     plan = plan_grid(GRID, APPROPRIATENESS, pilot_labels(2))
     widths = [one for rung in plan.rungs for one in rung.widths if one.name == plan.figure and one.width]

@@ -254,7 +254,7 @@ def test_agreement_is_measured_for_each_value_of_metadata(at: At) -> None:
             meta = f'{{"topic": "{topic}", "id": "{number}"}}'
             tx.exec_driver_sql("UPDATE text SET meta = ? WHERE body = ?", (meta, HS[number]))
     grid = study.grid()
-    name = grid.desk.round_of_blocks(blocks="row", metadata="topic")
+    name = grid.desk.round_of_blocks(Agree(blocks="row", metadata="topic"))
     assert name
     blocks = grid.agreement(round=name, blocks="row", metadata="topic")
     assert [block.of for block in blocks] == ["(no value)", "hands", "wheels"]

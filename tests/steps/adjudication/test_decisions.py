@@ -77,7 +77,10 @@ WRONG_FILES: list[tuple[list[dict[str, object]], str]] = [
     ([{"pair": 3, "label": "not_sure"}], ":2: unknown label `not_sure`"),
     ([{"pair": 3, "label": "skip"}], ":2: unknown label `skip`"),
     ([{"pair": 99, "label": "2"}], ":2: pair 99 is not in the grid"),
-    ([{"pair": 3, "label": "2"}, {"pair": 3, "label": "2"}], ":3: this pair has been answered already, in line 2"),
+    (
+        [{"pair": 3, "label": "2"}, {"pair": 3, "label": "2"}],
+        ":3: this pair has been answered by somebody already, in line 2",
+    ),
     ([{"pair": 3, "label": "2", "adjudicator": "ana"}], "`ana` is annotator"),
     ([{"pair": 3}], ":1: no column `label`"),
 ]

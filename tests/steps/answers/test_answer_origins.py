@@ -103,7 +103,7 @@ def test_real_labels_equal_to_simulated_ones_are_recorded_as_real(at: At, tmp_pa
 def test_a_simulated_answer_equal_to_a_real_one_is_refused_and_with_supersede_recorded(at: At, tmp_path: Path) -> None:
     study, grid = with_grid(at("labelled"))
     same = repeated(study, tmp_path, origin="simulated")
-    match = "these pairs have been answered already, but the answers in the file are simulated; --supersede"
+    match = "has answered pair 1 already, but the answers in the file are simulated; --supersede"
     assert_refused(study, lambda: grid.import_labels(same), InputError, match)
     assert grid.import_labels(same, supersede=True).counts["answers"] == 42
     assert study.status()["judgements"] == {"simulated": 42}
@@ -134,7 +134,7 @@ def test_labels_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
         assert notes_on(take, harmless, tmp_path) == ()
     (note,) = notes_on(take, sorted_alone(sheet, "label"), tmp_path)
     assert note == (
-        "column `label` of ana is sorted, but its rows are not: if it was sorted on its own, its 14 answers are next "
+        "column `label` (ana) is sorted, but its rows are not: if it was sorted on its own, its 14 answers are next "
         "to the wrong pairs. Compare some with their texts; import a corrected file with --supersede"
     )
 
@@ -150,11 +150,11 @@ def test_verdicts_and_decisions_that_were_sorted_alone(at: At, tmp_path: Path) -
     sheet = filled_in(tmp_path / "vera.csv", "verdict", "agree", "disagree")
     assert notes_on(grid.import_verdicts, sheet, tmp_path) == ()
     (note,) = notes_on(partial(grid.import_verdicts, supersede=True), sorted_alone(sheet, "verdict"), tmp_path)
-    assert "column `verdict` of vera is sorted" in note
+    assert "column `verdict` (vera) is sorted" in note
     grid = at("labelled").grid()
     decisions = pd.DataFrame([{"pair": pair, "label": "0" if pair < 13 else "2"} for pair in range(1, 25)])
     (note,) = notes_on(grid.import_outcomes, decisions.assign(adjudicator="ada"), tmp_path)
-    assert "column `label` of ada is sorted" in note
+    assert "column `label` (ada) is sorted" in note
     assert "24 answers" in note
     (note,) = notes_on(partial(grid.import_outcomes, supersede=True), decisions, tmp_path)
     assert note.startswith("column `label` is sorted")

@@ -146,7 +146,7 @@ def test_what_an_export_may_not_say_is_refused(trip: Callable[[str], Trip], tool
     other_round = moved(task, task.key.replace("main:label", "main:pilot"))
     message = "this is an answer of `main:pilot`; expected `main:label`"
     project.refuses(project.export((other_round, as_labelled(task))), message)
-    project.refuses(project.export((moved(task, "17"), as_labelled(task))), "`17` is no key of pairs")
+    project.refuses(project.export((moved(task, "17"), as_labelled(task))), "`17` is no key, as shards")
     if tool != "potato":
         record = json.loads(json.dumps(task.record).replace("People", "Persons"))
         changed = project.export((task._replace(record=record), as_labelled(task)))
@@ -165,7 +165,7 @@ def test_what_an_export_may_not_say_is_refused(trip: Callable[[str], Trip], tool
     users = [line.split(",")[0] for line in project.people.read_text("utf-8").splitlines()[1:]]
     (tmp_path / "p.csv").write_text("user,annotator\n" + "".join(f"{user},ana\n" for user in users), "utf-8")
     both = project.export(*((own, as_labelled(own)) for own in (task, project.of("ben")[0])))
-    project.refuses(both, "are both ana; one person answers under one", people=tmp_path / "p.csv")
+    project.refuses(both, "are both ana; import what each user", people=tmp_path / "p.csv")
 
 
 def test_drafts_are_left_out_and_said(trip: Callable[[str], Trip]) -> None:
@@ -182,9 +182,7 @@ def test_what_tells_two_things_at_once_is_refused(at: At, tmp_path: Path) -> Non
     potato = Trip(study, tmp_path, "potato")
     task = potato.tasks[0]
     path = potato.export((task, chosen("not_sure")), (task, chosen("appropriate")))
-    potato.refuses(
-        path, "annotations.jsonl:2: this pair has been answered by ana already, in line 1 of .*nothing says which"
-    )
+    potato.refuses(path, "annotations.jsonl:2: answered already by ana in line 1 of .*nothing says which")
     path = potato.export((task, as_labelled(task)))
     potato.people.write_text("user,annotator\nx,\ny,ana\ny,ben\n,cleo\n", "utf-8")
     potato.refuses(path, "`x` has no `annotator`")
@@ -406,11 +404,11 @@ def test_a_broken_export_of_label_studio_is_refused(at: At, tmp_path: Path, suff
 
 def test_tasks_of_label_studio_that_are_none_are_refused(at: At, tmp_path: Path) -> None:
     study, path = at("dealt"), tmp_path / "p.json"
-    edited = "not a task as Label Studio exports it .*was the file edited by hand"
+    edited = "no task as Label Studio exports it .*was the file edited by hand"
     changes: list[tuple[dict[str, Any], str]] = [
         ({"annotations": None}, edited),
         ({"annotations": [1]}, edited),
-        ({"data": {}}, "there is no key of a pair; is this an export of what fcpair wrote"),
+        ({"data": {}}, "there is no key; is this an export of what fcpair wrote"),
     ]
     tasks = json.loads(STUDIO[".json"])
     for change, match in changes:
@@ -421,7 +419,7 @@ def test_tasks_of_label_studio_that_are_none_are_refused(at: At, tmp_path: Path)
 
 
 DOCCANO_EDITED = [
-    ('"fcpair":', '"key":', "there is no key of a pair"),
+    ('"fcpair":', '"key":', "there is no key;"),
     ('"label":', '"labels":', "there is no `label`; is it an export of doccano"),
     ('"label":["not_sure"]', '"label":"not_sure"', "are no lists, as doccano's are"),
     ('"id":2,', '"id":2', "ana.jsonl:2: not JSON: "),
@@ -441,7 +439,7 @@ def test_a_broken_file_of_doccano_is_refused(at: At, tmp_path: Path) -> None:
 
 def test_an_empty_export_says_what_it_may_be(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    match = "the file is empty; either nobody has answered there yet, or the export failed"
+    match = ": empty; either nobody has answered there yet, or the export failed"
     for tool, name in (("doccano", "a.jsonl"), ("potato", "a.jsonl"), ("label-studio", "a.json")):
         for content in ("", "\n \r\n", "\ufeff"):
             refuses(study, tool, tmp_path / name, content, match)
@@ -452,7 +450,7 @@ def test_an_export_that_is_cut_between_lines_says_what_of_whom_is_missing(at: At
     cut.write_text("".join(POTATO.read_text("utf-8").splitlines(keepends=True)[:20]), "utf-8")
     broken_off = (
         "{0}: of 14 pairs {1} are answered, 0 skipped and {2} missing; unless {0} is still at work, or was assigned "
-        "them after the project was written, the export was cut off"
+        "them after the project was written, the export is cut off"
     )
     notes = study.grid().import_export(cut, "potato").notes
     assert notes == (broken_off.format("ben", 6, 8), broken_off.format("cleo", 0, 14))
@@ -521,7 +519,7 @@ def test_a_broken_zip_file_is_refused(at: At, tmp_path: Path) -> None:
     refuses(study, "doccano", path, changed, "not a whole zip file")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("ana.jsonl", "")
-    refuses(study, "doccano", path, path.read_bytes(), "its files are empty; either nobody")
+    refuses(study, "doccano", path, path.read_bytes(), "ana.zip: empty; either nobody")
     with zipfile.ZipFile(path, "w"):
         pass
     match = "no export in it ends in .jsonl or .json; export in such a format"

@@ -124,7 +124,7 @@ def test_what_is_wrong_with_a_sheet_is_said_once_for_each_cause(at: At, tmp_path
     mine = [{"pair": pair, "annotator": who, "label": "2"} for who, pair in open_work(study) if who == "ana"]
     for more, match in (
         ({"hs": "another text"}, "is `another text`; is the sheet from another study?"),
-        ({"annotator": "ben"}, "these pairs were not assigned to the person named"),
+        ({"annotator": "ben"}, "was not assigned to ben"),
     ):
         error = refuses([row | more for row in mine], match.replace("?", r"\?"))
         assert sum(match in line for line in str(error).splitlines()) == 1
@@ -133,7 +133,7 @@ def test_what_is_wrong_with_a_sheet_is_said_once_for_each_cause(at: At, tmp_path
     sheet = answered(study, tmp_path)
     refuses(
         sheet.assign(hs=sheet["hs"].str.replace("trusted", "TRUSTED")),
-        r"these pairs have other texts in this study: in the first, `hs` was `…cannot be trusted.` and is "
+        r"for one, pair \d+ has other texts in this study: `hs` was `…cannot be trusted.` and is "
         r"`…cannot be TRUSTED.`; a spreadsheet program changes .* \(14 lines: 2, 3, 4, 5, 6, ...\)",
     )
     refuses(sheet.assign(cn=sorted(sheet["cn"])), "was a column sorted without the others")

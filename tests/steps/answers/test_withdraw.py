@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 from servers import execute
 
-from fcpair.errors import StageError
+from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.params import Assign, Simulate
 from fcpair.records import Role
 from fcpair.study import Study
@@ -212,3 +214,55 @@ def test_what_somebody_has_opted_out_of_does_not_come_back_to_them(at: At, tmp_p
     grid.withdraw(run, "labels")
     assert not {pair for who, pair in open_work(study) if who == "ana"} & avoided
     assert open_work(study)
+
+
+@pytest.mark.server
+def test_one_answer_of_one_person_is_withdrawn_with_a_reason_and_what_rests_on_it_follows(
+    at: At, tmp_path: Path
+) -> None:
+    study, grid = with_grid(at("decided"))
+    by_hand, by_rule = (
+        grid.waiting_pairs()[0],
+        next(pair for (pair, _), _ in labels_of(study).items() if pair not in grid.waiting_pairs()),
+    )
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    grid.decide(by_hand, 2, by="judy")
+    given, labels = judgements(study), labels_of(study)
+    for pair in (by_hand, by_rule):
+        who = next(name for number, name in labels if number == pair)
+        done = grid.withdraw(kind="labels", pair=pair, who=who, note="a slip")
+        assert (done.stage, done.params) == ("label withdraw", {"pair": pair, "person": who, "note": "a slip"})
+        assert done.counts["answers"] == 1
+        last = grid.explain(pair).answers[-1]
+        assert (last["person"], last["answer"], last["note"], last["withdrawn"]) == (who, "withdrawn", "a slip", True)
+        assert (who, pair) in open_work(study)
+        labels.pop((pair, who))
+    assert judgements(study)[: len(given)] == given
+    assert labels_of(study) == labels
+    assert grid.second_looks() == []  # the pair is labelled again first
+    record(study, tmp_path, [(who, pair, "not_appropriate") for who, pair in open_work(study)])
+    assert grid.second_looks() == [by_hand]
+
+
+def test_an_answer_that_is_not_there_or_was_given_anew_is_not_withdrawn(at: At) -> None:
+    study, grid = with_grid(at("labelled"))
+    who, pair = next((name, number) for number, name in labels_of(study))
+    wrong: list[dict[str, Any]] = [{}, {"run": 3, "pair": pair}, {"pair": pair}, {"who": who}]
+    for given in wrong:
+        assert_refused(study, partial(grid.withdraw, **given), InputError, "name a run whose answers")
+    refused: list[tuple[type[Exception], dict[str, Any]]] = [
+        (UnknownIdError, {"pair": 999, "who": who}),
+        (UnknownIdError, {"pair": pair, "who": "zoe"}),
+        (UnknownIdError, {"pair": pair, "who": who, "round": "rate"}),
+        (ConflictError, {"pair": pair, "who": who, "seen": "2026-01-01"}),
+        (ConflictError, {"pair": pair, "who": who, "kind": "verdicts"}),
+    ]
+    for error, own in refused:
+        assert_refused(study, partial(grid.withdraw, **own), error, "there is no|nobody called|has no such answer")
+    grid.withdraw(pair=pair, who=who)
+    assert_refused(
+        study,
+        lambda: grid.withdraw(pair=pair, who=who),
+        ConflictError,
+        f"`{who}` has no such answer to pair {pair} now",
+    )

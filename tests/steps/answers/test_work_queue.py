@@ -174,3 +174,16 @@ print(sorted({"pandas", "scipy", "matplotlib", "statsmodels"} & set(sys.modules)
     admit(study, "ana")
     line = [sys.executable, "-c", script, study.place, study.access.invite("ana")]
     assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_whose_answer_a_file_has_replaced_is_told_so_and_not_of_another_window(seated: Desk) -> None:
+    study, desk, ana = seated
+    task = desk.tasks(ana, 1)[0]
+    give(desk, ana, "appropriate", task.assignment_id)
+    rows = [{"pair": task.cell_id, "annotator": "ana", "label": "not_sure"}]
+    study.grid().import_labels(rows, supersede=True)
+    with pytest.raises(ConflictError, match="has been recorded from a file since"):
+        give(desk, ana, "not_appropriate", task.assignment_id, shown=("appropriate",))
+    give(desk, ana, "not_appropriate", task.assignment_id, shown=("not_sure",))
+    with pytest.raises(ConflictError, match="in another window or on another device"):
+        give(desk, ana, "appropriate", task.assignment_id, shown=("not_sure",))

@@ -78,7 +78,7 @@ def test_what_is_no_label_of_the_study_is_refused_with_its_line(at: At, tmp_path
     refuse = partial(rejects, study, tmp_path)
     for supersede in (False, True):
         refuse([row_of(stray)], f"l.csv:2: pair {stray} was not assigned to ana", supersede=supersede)
-    refuse([row_of(annotator="anna")], "l.csv:2: no annotator is called `anna`; there are ana, ben, cleo")
+    refuse([row_of(annotator="anna")], "l.csv:2: no annotator is called `anna`; did you mean `ana`?")
     refuse([row_of(annotator=" ")], "l.csv:2: column `annotator` is empty")
     refuse([row_of(label="maybe")], "l.csv:2: unknown label `maybe`; expected one of", "not_sure", "skip")
     for pair in ("25", "999999999999", "0"):

@@ -49,7 +49,7 @@ def params_of(method: Callable[..., Any]) -> Iterator[type]:
 
 
 def methods() -> Iterator[tuple[str, Callable[..., Any], list[type]]]:
-    for cls in (Study, Grid, Desk, CalibrationRound, Settings, Tiers, Exports):
+    for cls in (Study, Grid, CalibrationRound, Settings, Tiers, Exports):  # `Desk` is for pages and commands alone
         for name in (name for name in dir(cls) if not name.startswith("_")):
             method = getattr(cls, name)
             if (inspect.isfunction(method) or inspect.ismethod(method)) and (classes := list(params_of(method))):
@@ -248,7 +248,7 @@ def test_a_grid_has_few_public_names() -> None:
 
 @pytest.mark.parametrize("module", [study, grid])
 def test_the_classes_of_a_module_are_had_from_it_and_nothing_else(module: ModuleType) -> None:
-    assert all(callable(getattr(module, name)) for name in set(module.__all__) - {"Place"})
+    assert all(callable(getattr(module, name)) for name in module.__all__)
     with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'Nothing'"):
         module.Nothing  # noqa: B018
 

@@ -381,7 +381,7 @@ def test_a_note_is_a_run_with_its_text_and_its_pair_and_no_release_publishes_it(
     assert len(study.log()) == n_runs
     run = grid.desk.add_note(text=TALKED, pair=5)
     assert study.log()[-1] == run
-    assert (run.stage, run.params, run.counts) == ("note", {"text": TALKED, "pair": 5}, {})
+    assert (run.stage, run.params, run.counts) == ("note", {"text": TALKED, "pair": 5, "flag": None}, {})
     assert run.told == "a note about pair 5 was added to the log"
     assert grid.desk.add_note(Note(TALKED)).told == "a note was added to the log"
     assert study.status() == before
@@ -401,3 +401,31 @@ def test_the_report_has_agreement_before_and_after_a_calibration_where_there_was
     assert f"{ALPHA:.3f}" in row
     assert f"{ALPHA_AFTER:.3f}" in row
     assert "alibration" not in at("checked").report(tmp_path / "r.html").read_text("utf-8")
+
+
+def test_a_note_flags_a_pair_until_its_flag_is_removed(at: At) -> None:
+    study, grid = with_grid(at("labelled"))
+    monitor = Monitor(grid)
+    with pytest.raises(InputError, match="has no effect without `pair`"):
+        grid.desk.add_note(Note("irony", flag="set"))
+    with study.acting_as("lea"):
+        run = grid.desk.add_note(Note("irony", 5, "set"))
+    grid.desk.add_note(Note(pair=7, flag="set"))
+    assert run.told == "a note about pair 5 was added to the log; 1 pair is flagged"
+    assert [(flag.cell_id, flag.by, flag.note, flag.outcome) for flag in monitor.flags()] == [
+        (7, None, "", ""),
+        (5, "lea", "irony", ""),
+    ]
+    assert grid.desk.place_flag(5, "").counts == {"pairs": 1}
+    grid.desk.add_note(Note(pair=7, flag="remove"))
+    assert [flag.cell_id for flag in monitor.flags()] == [5]
+    assert sum(run.stage == "note" for run in study.log()) == 3
+
+
+def test_what_is_left_to_validate_is_counted_whether_it_is_assigned_or_not(at: At) -> None:
+    study, grid = with_grid(at("decided"))
+    n_decided = study.status()["pairs"]["no_verdict"]
+    assert stage(study, "validate").unchecked == n_decided
+    study.add_people(["vera"], Role.VALIDATOR)
+    grid.assign_validation(pairs=2)
+    assert (stage(study, "validate").open, stage(study, "validate").unchecked) == (2, n_decided)

@@ -81,7 +81,12 @@ def test_an_evaluation_needs_labels_and_tiers_with_pairs(at: At) -> None:
     evaluate = partial(study.grid().evaluate, options())
     assert_refused(study, evaluate, StageError, "`evaluate` needs labels first")
     study, grid = with_grid(at("decided"))  # nobody has given a verdict yet, so all tiers are empty
-    assert_refused(study, partial(grid.evaluate, options(pool="all")), InputError, "diamond is empty")
+    assert_refused(
+        study,
+        partial(grid.evaluate, options(pool="all")),
+        InputError,
+        "no pair is in diamond yet, so nothing can be evaluated on it",
+    )
     assert_refused(study, partial(grid.evaluate, options()), InputError, "the pool `judged` .* is empty")
 
 

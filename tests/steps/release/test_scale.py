@@ -118,7 +118,7 @@ def test_a_verdict_is_about_the_number_however_a_program_writes_it(tmp_path: Pat
     assert study.grid().import_verdicts(tmp_path / "back.csv").counts["answers"] == len(sheet)
     sheet = read_table(tmp_path / "sheets" / "walt.csv").drop(columns="line")
     sheet.assign(label="0", verdict="agree").to_csv(tmp_path / "back.csv", index=False)
-    with pytest.raises(InputError, match="have changed since this sheet was written"):
+    with pytest.raises(InputError, match="has changed since this sheet was written"):
         study.grid().import_verdicts(tmp_path / "back.csv")
 
 

@@ -91,6 +91,54 @@ def test_validators_read_the_wording_of_the_label_that_they_check(files: dict[st
     assert shown.row_text == "Post"
 
 
+def test_an_own_key_takes_the_place_of_the_number_for_all_who_answer_check_and_decide(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    study = Study(shutil.copy(files["checking"], tmp_path / "study.db"))
+    marks = {"appropriate": {"key": "a", "colour": "green"}, "agree": {"key": "y"}, "not_sure": {"colour": "yellow"}}
+    study.save_words(options=marks)
+    assert '[words.options]\nappropriate = { key = "a", colour = "green" }' in study.recipe_text()
+    study.add_people(["vic"], Role.VALIDATOR)
+    labels, verdict = round_form(study, "ana").form[0], round_form(study, "vic").form[0]
+    assert labels["keys"] == [["1"], ["2"], ["a"]]
+    assert labels["colours"] == [None, "yellow", "green"]
+    assert "texts" not in labels
+    assert (verdict["choices"], verdict["keys"]) == (["agree", "disagree"], [["y"], ["2"]])
+
+
+def test_an_adjudicator_s_case_has_the_own_keys_and_colours(files: dict[str, Path], tmp_path: Path) -> None:
+    study = Study(shutil.copy(files["labelled"], tmp_path / "study.db"))
+    study.save_words(options={"appropriate": {"key": "a", "colour": "green"}})
+    desk = study.grid().desk
+    case = desk.conflict(desk.agenda("judy").pairs[0], by="judy")
+    assert case.choices == ("not_appropriate", "appropriate", "irreconcilable")
+    assert case.keys == (("1",), ("a",), ("x",))
+    assert case.colours == (None, "green", None)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"appropriat": {"key": "a"}}, "`appropriat`, .*; did you mean `appropriate`"),
+        ({"appropriate": {"key": "1"}}, "the key `1` would belong to two answers: not_appropriate, appropriate; "),
+        ({"appropriate": {"key": "a"}, "not_sure": {"key": "a"}}, "`a` would belong to two .*: not_sure, appropriate"),
+        ({"agree": {"key": "2"}}, "the key `2` would belong to two answers: agree, disagree"),  # which are turned round
+    ],
+)
+def test_keys_that_answers_would_share_are_refused(
+    files: dict[str, Path], tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    study = Study(shutil.copy(files["checking"], tmp_path / "study.db"))
+    with pytest.raises(InputError, match=message):
+        study.save_words(options=options)
+    study.save_words(options={"appropriate": {"key": "1"}, "not_appropriate": {"key": "3"}})  # they change places
+
+
+def test_the_steps_of_a_scale_have_no_keys_of_their_own(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="`5` is a number, which is typed; give it no `key`"):
+        rated(tmp_path).save_words(options={"rate/5": {"key": "h"}})
+
+
 @pytest.mark.parametrize(
     ("columns", "words", "is_single"),
     [

@@ -11,8 +11,6 @@ import pytest
 from fastapi.testclient import TestClient
 from steps.small import record
 
-from fcpair import sentences
-from fcpair.web.lead.evaluation import STOPPED
 from fcpair.web.server.child_process import EVALUATE, KILLED, ProcessState
 from web.conftest import Serve, Site, send, value_of
 from web.lead.test_in_languages import OWN, marking, unmarked
@@ -93,7 +91,8 @@ def test_a_note_says_nothing_outside_of_messages(serve: Serve) -> None:
         {"is_running": True},
         {"is_running": True, "done": 3, "total": 9},
         {"problem": KILLED},
-        {"problem": sentences.say(STOPPED, name="lea")},
+        {"problem": KILLED, "cancelled": "lea"},
+        {"problem": KILLED, "cancelled": "ana"},
         {"run": 9},
     ],
 )

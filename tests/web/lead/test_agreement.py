@@ -25,7 +25,7 @@ def test_two_people_are_side_by_side_and_each_number_leads_to_its_pairs(look_at:
     links = re.findall(r'<a href="(/lead/grid[^"]+)"[^>]*>(\d+)</a>', html)
     assert [n for _, n in links] == ["2", "2", "1", "3"]
     for address, n in links:
-        pairs = re.findall(r'<a href="/lead/pair/\d+">', page_of(browser, address))
+        pairs = re.findall(r'<a href="/lead/pair/\d+\?[^"]*from=search">', page_of(browser, address))
         assert len(pairs) == int(n)
 
 
@@ -39,10 +39,11 @@ def test_two_who_share_no_pair_are_told_why_and_nobody_is_refused(look_at: LookA
 
 
 def test_figures_over_all_pairs_come_first_and_the_map_leads_to_two_people(look_at: LookAt) -> None:
-    html = page_of(look_at("labelled").browser("lea"), "/lead/agreement")
+    page = page_of(look_at("labelled").browser("lea"), "/lead/agreement")
+    html = page[page.index("<main") :]
     titles = re.findall(r'<h2 id="[\w-]+">([^<]+)</h2>', html)
-    listed = ["Over all pairs", "Every two people", "Where people disagree most", "Two people side by side"]
-    assert titles[:-1] == listed
+    panels_of_page = ["Over all pairs", "Every two people", "What each person answered", "Where people disagree most"]
+    assert titles[:-1] == [*panels_of_page, "Two people side by side"]
     assert html.index("Krippendorff") < html.index('class="heat"')
     cells = re.findall(r'href="/lead/people/beside\?person=(\w+)&other=(\w+)" aria-label', html)
     assert sorted(cells) == [*permutations(("ana", "ben", "cleo"), 2)]
@@ -81,7 +82,7 @@ def test_agreement_by_metadata_is_chosen_on_the_page(serve: Serve) -> None:
 
 
 def test_people_have_their_agreement_with_the_others(look_at: LookAt) -> None:
-    html = page_of(look_at("labelled").browser("lea"), "/lead/people")
+    html = page_of(look_at("labelled").browser("lea"), "/lead/people?view=with_others")
     panel = html[html.index('id="with_others"') :]
     # With each of the two others ana shares 8 pairs: all alike with ben, 5 with cleo; (1 * 8 + 0.25 * 8) / 16.
     assert "ana 2 16 81.2 % 0.625 (n 16) cleo (0.250, n 8)" in words_of(panel[: panel.index("</table>")])

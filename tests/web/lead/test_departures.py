@@ -95,7 +95,7 @@ DEPARTURES: dict[str, Departure] = {
     "page, add": page("/lead/people", people="walter", role="validator"),
     "page, role": page("/lead/people/judy/role", role="validator"),
     "page, overlap": page("/lead/people/overlap", overlap="2:50 3:25"),
-    "page, Diamond": page("/lead/conflicts/diamond", diamond="unanimous", **SEEN),
+    "page, Diamond": page("/lead/tiers", diamond="unanimous", **SEEN),
     "page, words": page(
         "/lead/words", **{"options:not_sure:text": "I cannot tell", "noun:annotator": "reply"}, **SAVED
     ),
@@ -224,7 +224,7 @@ def test_next_steps_deal_as_the_recipe_says_and_the_recipe_then_runs_on(serve: S
     said = replace(recipe(tmp_path, "dealt"), validate=Validate(validators=1, pairs=9, seed=13))
     assert list(site.study.walk(said)) != []  # what people are told
     record(site.study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in open_work(site.study)])
-    steps = site.browser("lea").get("/lead/conflicts").text
+    steps = "".join(site.browser("lea").get(f"/lead/conflicts/{part}").text for part in ("policy", "validation"))
     assert '<option value="majority" selected>' in steps
     assert "Random seed: 13." in steps
     assert 'name="pairs" value="9"' in steps
@@ -243,7 +243,7 @@ def test_overview_and_downloads_grade_as_the_recipe_says_before_the_walk_gets_th
     walk_recipe(site.study, recipe(tmp_path, "checked"))
     assert not site.study.grid().desk.has_saved_options(Partition)
     assert site.study.grid().tiers().table().rules[-1] != graded
-    assert "more than half" in site.browser("lea").get("/lead/panel/tiers").text
+    assert "more than half" in site.browser("lea").get("/lead/tiers").text
     assert site.study.grid().explain(1).checks[-1].rule == str(site.study.grid().tiers().table().rules[-1])
 
 

@@ -6,20 +6,22 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
 
 import pytest
 
+from fcpair.files.release.exports import EXPORTS
 from fcpair.params import Export, Partition
 from fcpair.records import Tier
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from fcpair.web.lead.files import CHOICES, DOWNLOADS
-from web.conftest import LookAt, Serve, Site, page_of, send, value_of
+from fcpair.web.lead.files import CHOICES, DOWNLOADS, PERSONAL
+from web.conftest import LookAt, Serve, Site, page_of, send, value_of, words_of
 
-ALWAYS = {"report", "log", "recipe"}
+ALWAYS = {"report", "log", "recipe", "backup", "terms"}
 OWN_TIERS = {"strict": {"labels": 2, "agreement": "unanimous", "within": "gold"}, "draft": {"verdict": "none"}}
 
 
@@ -54,16 +56,19 @@ def test_a_downloaded_tier_is_recorded_by_its_name_and_is_not_missing(serve: Ser
     assert (check.found, check.note) == ((), "downloaded, so not here to be checked: 1")
 
 
-FORMS = re.compile(r'action="/lead/download/([\w-]+)".*?<p>[^<]*<span class="soft">([^<]*)</span>', re.DOTALL)
+def test_the_page_of_tiers_offers_each_that_has_a_pair(look_at: LookAt) -> None:
+    offered = re.compile(r'action="/lead/download/partition">.*?name="tier" value="(\w+)"')
+    for stage, tiers in (("decided", []), ("checked", ["diamond", "gold", "silver", "bronze"])):
+        assert offered.findall(page_of(look_at(stage).browser("lea"), "/lead/tiers")) == tiers
+
+
+LINES = re.compile(r'action="/lead/download/([\w-]+)".*?<span class="soft">([^<]*)</span>', re.DOTALL)
+EVERYWHERE = {"report": "The whole study.", "backup": "The whole study.", "recipe": "With all that was changed since."}
+OF_LARGEST = dict.fromkeys(("partition", *EXPORTS), "19 pairs in the largest tier.")
 HELD = {
-    "paired": {"report": "The whole study."},
-    "dealt": {"report": "The whole study.", "sheets": "42 open pairs."},
-    "checked": {
-        "labels": "42 rows.",
-        "partition": "19 pairs in the largest tier.",
-        "report": "The whole study.",
-        "agreement": "Measured on 42 labels.",
-    },
+    "paired": {},
+    "dealt": {"sheets": "42 open pairs.", "project": "42 open pairs."},
+    "checked": {"labels": "42 rows.", "agreement": "Measured on 42 labels.", **OF_LARGEST},
 }
 
 
@@ -71,27 +76,52 @@ HELD = {
 def test_what_is_offered_says_how_much_it_holds(look_at: LookAt, stage: str) -> None:
     site = look_at(stage)
     html = page_of(site.browser("lea"), "/lead/downloads")
-    always = {"log": f"{len(site.study.log())} runs.", "recipe": "With all that was changed since."}
-    assert dict(FORMS.findall(html)) == HELD[stage] | always
-    assert ("/lead/downloads#layouts" in html) == (stage == "checked")
+    numbers = {"log": f"{len(site.study.log())} runs.", "terms": f"{len(site.study.people)} people."}
+    assert dict(LINES.findall(html)) == HELD[stage] | EVERYWHERE | numbers
 
 
-def test_each_tier_has_its_size_and_layouts_are_behind_one_choice(look_at: LookAt) -> None:
-    browser = look_at("checked").browser("lea")
-    html = page_of(browser, "/lead/downloads")
-    sizes = re.findall(r'<option value="\w+">(\w+ \(\d+ pairs?\))</option>', html)
+def test_each_tier_has_its_size_and_personal_data_is_marked(look_at: LookAt) -> None:
+    html = page_of(look_at("checked").browser("lea"), "/lead/downloads")
+    tiers = html[html.index('id="partition"') :].partition("</select>")[0]
+    sizes = re.findall(r'<option value="\w+">(\w+ \(\d+ pairs?\))</option>', tiers)
     assert sizes == ["diamond (7 pairs)", "gold (9 pairs)", "silver (13 pairs)", "bronze (19 pairs)"]
-    layouts = re.findall(r'<option value="([\w-]+)">', html[html.index('name="layout"') :].partition("</select>")[0])
-    assert layouts == [name for name, layout in DOWNLOADS.items() if layout.layout]
-    for name in layouts:
-        assert f'action="/lead/download/{name}"' not in html
-        chosen = page_of(browser, f"/lead/downloads?layout={name}")
-        assert chosen.count(f'action="/lead/download/{name}"') == 1
-        assert f'<option value="{name}" selected>' in chosen
-    assert browser.get("/lead/downloads?layout=weather").status_code == 404
+    marked = re.findall(r'id="([\w-]+)">[\w ]+<span class="badge personal">', html)
+    assert marked == [name for name in DOWNLOADS if name in PERSONAL and f'id="{name}"' in html]
     decided = page_of(look_at("decided").browser("lea"), "/lead/downloads")  # where no tier holds a pair
     assert "pairs in the largest tier" not in decided
     assert 'name="tier"' not in decided
+
+
+def test_a_backup_is_the_study_and_what_people_agreed_to_and_said_is_a_table(serve: Serve, tmp_path: Path) -> None:
+    site = serve("dealt")
+    site.study.access.consent(site.visitor("ana").id, {"age": "30"})
+    name, content = download(site, "backup")
+    (tmp_path / name).write_bytes(content)
+    Study.restore(tmp_path / name, tmp_path / "again.db")
+    with closing(Study(tmp_path / "again.db")) as again:
+        assert [person.name for person in again.people] == [person.name for person in site.study.people]
+    header, *rows = download(site, "terms")[1].decode().splitlines()
+    assert {"name", "role", "consented_at", "demographics"} <= {*header.split(",")}
+    assert len(rows) == len(site.study.people)
+    assert any('""age"": ""30""' in row for row in rows)
+
+
+def test_a_sheet_of_one_person_and_a_project_of_a_tool_are_downloads(serve: Serve) -> None:
+    site = serve("dealt")
+    who = next(row["name"] for row in site.study.workload() if row["open"])
+    name, content = download(site, "sheets", person=who, sheet="xlsx")
+    assert (name, content[:2]) == (f"{who}.xlsx", b"PK")
+    answer = send(site.browser("lea"), "/lead/download/sheets", person="vera")
+    assert answer.status_code == 404
+    assert "there are sheets of ana, ben, cleo" in words_of(answer.text)
+    name, content = download(site, "project", tool="label-studio")
+    assert name == "project.zip"
+    files = files_of(content)
+    assert {"project/README.md", "project/config.xml", f"project/{who}.json"} <= {*files}
+    readme = files["project/README.md"].decode()
+    assert f"--study {Path(site.study.address).name} " in readme
+    assert "*Uploads* of the lead's pages takes the export back" in readme
+    assert ".." not in readme
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -181,7 +211,7 @@ def test_a_study_s_own_tiers_are_shown_searched_downloaded_and_kept(serve: Serve
     site = serve("checked")
     grid, browser = site.study.grid(), site.browser("lea")
     grid.save.partition(Partition(own_tiers=OWN_TIERS))
-    for path in ("panel/tiers", "conflicts/diamond", "downloads", "evaluation"):
+    for path in ("panel/tiers", "tiers", "downloads", "evaluation"):
         html = page_of(browser, f"/lead/{path}").lower()
         assert "strict" in html
         assert "draft" in html
@@ -195,6 +225,6 @@ def test_a_study_s_own_tiers_are_shown_searched_downloaded_and_kept(serve: Serve
     assert len(rows) == 1 + len(grid.tier("draft"))
     for name in ("drafts", "../draft"):
         assert send(browser, "/lead/download/partition", tier=name).status_code == 422
-    seen = value_of(page_of(browser, "/lead/conflicts/diamond"), "seen")
-    send(browser, "/lead/conflicts/diamond", diamond="majority", seen=seen)
+    seen = value_of(page_of(browser, "/lead/tiers"), "seen")
+    send(browser, "/lead/tiers", diamond="majority", seen=seen)
     assert grid.effective_options(Partition) == Partition("majority", own_tiers=OWN_TIERS)

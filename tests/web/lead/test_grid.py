@@ -16,13 +16,15 @@ from fastapi.testclient import TestClient
 
 from fcpair.records import TIERS
 from fcpair.report.map_file import CORPUS, OUTSIDE, CellAnswers, CellStandings, build_layers, measure_side
+from fcpair.web import languages
 from fcpair.web.languages import ENGLISH, LANGUAGES
-from fcpair.web.lead import panels, search
+from fcpair.web.lead import pair_view, panels, search
 from fcpair.words import Noun
 from web.conftest import LookAt, Serve, page_of, post, send, sentences_of, value_of
 from web.lead.test_in_languages import Marking
 
-LINKS = re.compile(r'<a href="/lead/pair/(\d+)">')
+CHIP = re.compile(r'<li><a href="([^"]+)" class="chip"[^>]*>([^<]+)')
+LINKS = re.compile(r'<a href="/lead/pair/(\d+)\?[^"]*from=search">')
 
 
 def head_of(content: bytes) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def test_what_there_is_not_is_said(look_at: LookAt) -> None:
     }.items():
         response = site.browser("lea").get(f"/lead/grid/{path}")
         assert response.status_code == 404
-        assert sentence in response.text.lower()
+        assert sentence in re.sub("</?code>", "`", response.text.lower())
     browser = look_at("imported").browser("lea")
     html = page_of(browser, "/lead/grid")
     assert 'id="map"' not in html
@@ -144,28 +146,28 @@ def filters(html: str) -> list[str]:
     return re.findall(r'<(?:input type="search"|select) name="(\w+)"', form[: form.index("</form>")])
 
 
-def test_the_search_is_below_the_map_offers_what_applies_and_finds_nothing_unasked(look_at: LookAt) -> None:
+def test_the_filters_offer_what_applies_above_the_map_and_all_pairs(look_at: LookAt) -> None:
     browser = look_at("checked").browser("lea")
     html = page_of(browser, "/lead/grid?colour=answer&rows=likeness&zoom=2")
-    assert html.index('id="map"') < html.index('id="coverage"') < html.index('role="search"')
-    assert shown(html) == []
-    assert 'id="map"' not in page_of(browser, "/lead/grid?words=cats")
+    assert html.index('role="search"') < html.index('id="map"') < html.index('id="pairs"') < html.index('id="coverage"')
+    assert shown(html) == [*range(1, 25)]
     offered = {
-        "empty": ["words"],
         "paired": ["words"],
-        "dealt": ["words", "person", "state"],
-        "labelled": [*search.TITLES],
-        "checked": [*search.TITLES],
+        "dealt": ["words", "state", "person"],
+        "labelled": [*pair_view.TITLES],
+        "checked": [*pair_view.TITLES],
     }
     for stage, names in offered.items():
         assert filters(page_of(look_at(stage).browser("lea"), "/lead/grid")) == names, stage
+    assert 'role="search"' not in page_of(look_at("empty").browser("lea"), "/lead/grid")
 
 
 def test_rows_lead_to_their_pairs_with_labels_decision_verdict_and_tier(look_at: LookAt) -> None:
     browser = look_at("checked").browser("lea")
     html = page_of(browser, "/lead/grid?words=cyclists&tier=gold")
     assert shown(html) == [2, 6]
-    assert '<p role="status">2 pairs.' in html
+    assert "2 pairs match" in html
+    assert ">1–2 of 2<" in html
     row = html[html.index("/lead/pair/6") :]
     assert "2 not appropriate, 1 appropriate</td><td>not appropriate</td><td>valid</td><td>gold</td>" in row
     assert '<option value="gold" selected>' in html
@@ -174,20 +176,28 @@ def test_rows_lead_to_their_pairs_with_labels_decision_verdict_and_tier(look_at:
     assert "<script>alert" not in html
 
 
+def test_labels_keep_their_numbers_on_a_page_from_right_to_left(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(languages, "ANSWER_NAMES", ())  # as those are that a study thinks up
+    site = serve("checked")
+    site.study.save_words(language="fa")
+    html = page_of(site.browser("lea"), "/lead/grid?words=cyclists&tier=gold")
+    assert "۲ \u2068not appropriate\u2069، ۱ \u2068appropriate\u2069</td>" in html
+
+
 def test_pages_of_fifty_have_addresses_of_their_own(look_at: LookAt, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert search.PAGE == 50
-    monkeypatch.setattr(search, "PAGE", 10)
+    assert pair_view.PAGE == 50
+    monkeypatch.setattr(pair_view, "PAGE", 10)
     browser = look_at("checked").browser("lea")
     html, seen = page_of(browser, "/lead/grid?words=PEOPLE&state=labelled"), list[int]()
     while True:
         seen += shown(html)
-        link = re.search(r'<a href="([^"]+)">Further pairs', html)
+        link = re.search(r'href="([^"]+)">Further pairs', html)
         if not link:
             break
         assert "words=PEOPLE" in link[1]
         html = page_of(browser, link[1])
     assert seen == [*range(1, 25)]
-    assert "here are 21 to 24" in html
+    assert "21–24 of 24" in html
     assert shown(page_of(browser, "/lead/grid?words=&after=999999999999999999999")) == [21, 22, 23, 24]
 
 
@@ -196,7 +206,8 @@ def test_what_matches_nothing_says_so_and_what_to_remove(look_at: LookAt) -> Non
 
     def removable(query: str) -> dict[str, str]:
         html = browser.get(f"/lead/grid?{query}").text
-        return dict(re.findall(r'<li><a href="([^"]+)">([^<]+)</a>', html[html.index("No pair matches. Remove") :]))
+        assert "No pair matches" in html
+        return {address: unescape(text.strip()) for address, text in re.findall(CHIP, html)}
 
     assert removable("words=cyclists&state=open") == {
         "/lead/grid?state=open": "Words in either text: cyclists",
@@ -211,7 +222,7 @@ def test_what_matches_nothing_says_so_and_what_to_remove(look_at: LookAt) -> Non
         "/lead/grid?hs.hs_topic=people+who+L": "State: open, a label is missing",
     }
     assert len(shown(page_of(browser, "/lead/grid?hs.hs_topic=people+who+L"))) == 24
-    assert "The grid has no pairs yet" in page_of(look_at("retrieved").browser("lea"), "/lead/grid?words=")
+    assert "No grid yet" in page_of(look_at("retrieved").browser("lea"), "/lead/grid?words=")
 
 
 def test_unknown_names_are_refused_with_the_nearest_and_the_form_stays(look_at: LookAt) -> None:
@@ -228,7 +239,7 @@ def test_unknown_names_are_refused_with_the_nearest_and_the_form_stays(look_at: 
         answer = browser.get(f"/lead/grid?words=cats&{query}")
         assert answer.status_code == 422
         assert sentence in sentences_of(answer.text)
-        assert filters(answer.text) == [*search.TITLES]
+        assert filters(answer.text) == [*pair_view.TITLES]
         assert browser.get(f"/lead/grid/pairs.csv?{query}").status_code == 422
 
 
@@ -236,9 +247,7 @@ def test_the_file_has_all_rows_that_match_and_guards_formulas(serve: Serve) -> N
     site = serve("checked")
     browser = site.browser("lea")
     html = page_of(browser, "/lead/grid?state=decided")
-    link = re.search(r'<a href="([^"]+)" download>', html)
-    assert link
-    answer = browser.get(link[1])
+    answer = browser.get("/lead/grid/pairs.csv?state=decided&scope=all")
     assert answer.headers["content-disposition"] == 'attachment; filename="pairs.csv"'
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     assert [int(row["pair"]) for row in rows] == shown(html)
@@ -260,6 +269,11 @@ def test_a_filter_of_one_person_is_about_their_answers(look_at: LookAt) -> None:
 # Acting on the pairs that were found
 
 LABELS, DECISIONS = "/lead/grid/act/labels", "/lead/grid/act/decisions"
+
+
+def test_what_nobody_may_give_is_a_warning(look_at: LookAt) -> None:
+    html = look_at("dealt").browser("lea").get(f"{LABELS}?scope=all").text
+    assert '<p class="notice warning" data-word="Warning">Nobody may give' in html
 
 
 def confirm(browser: TestClient, html: str) -> str:
@@ -334,4 +348,68 @@ def test_what_cannot_be_done_is_refused_with_what_to_do(look_at: LookAt) -> None
     dealt = page_of(look_at("dealt").browser("lea"), "/lead/grid?words=")
     assert "Ask for another label" in dealt
     assert "Send to an adjudicator" not in dealt
-    assert 'name="scope"' not in page_of(look_at("paired").browser("lea"), "/lead/grid?words=")
+    assert 'type="radio"' not in page_of(look_at("paired").browser("lea"), "/lead/grid?words=")
+
+
+# The view in the address: order, columns, and parts of the map
+
+
+def test_any_column_sorts_either_way_and_the_number_breaks_ties(look_at: LookAt) -> None:
+    browser, grid = look_at("checked").browser("lea"), look_at("checked").study.grid()
+    assert shown(page_of(browser, "/lead/grid?sort=-pair")) == [*range(24, 0, -1)]
+    found = grid.find_pairs()
+    rows: list[dict[str, Any]] = [dict(zip(found.columns, record, strict=True)) for record in found.records]
+    tiers = {tier: rank for rank, tier in enumerate(("diamond", "gold", "silver", "bronze"))}
+    best = sorted(rows, key=lambda row: (tiers.get(row["tier"], 9), row["pair"]))
+    assert shown(page_of(browser, "/lead/grid?sort=-tier")) == [row["pair"] for row in best]
+    by_text = sorted(rows, key=lambda row: (row["cn"].casefold(), row["pair"]))
+    assert shown(page_of(browser, "/lead/grid?sort=cn")) == [row["pair"] for row in by_text]
+    by_count = sorted(rows, key=lambda row: (sum(map(int, re.findall(r"\d+", row["labels"]))), row["pair"]))
+    assert shown(page_of(browser, "/lead/grid?sort=labels")) == [row["pair"] for row in by_count]
+    for name in ("decision", "verdict", "-hs.hs_topic", "map.agreement", "-map.time", "map.state"):
+        assert sorted(shown(page_of(browser, f"/lead/grid?sort={name}"))) == [*range(1, 25)], name
+
+
+def test_columns_that_are_chosen_are_on_the_page_in_its_data_and_in_its_file(look_at: LookAt) -> None:
+    browser = look_at("checked").browser("lea")
+    query = "show=cn,map.agreement,cn.cn_type&tier=gold"
+    html = page_of(browser, f"/lead/grid?{query}")
+    heads = re.findall(r'<th scope="col"[^>]*><a href="[^"]*">([^<]+)', html)
+    assert [head.strip() for head in heads] == ["Pair", "Counter-narrative", "Agreement", "Counter-narrative: cn_type"]
+    data = browser.get(f"/lead/grid/pairs?{query}&size=2").json()
+    names = [column["name"] for column in data["columns"] if column["is_shown"]]
+    assert names == ["pair", "cn", "map.agreement", "cn.cn_type"]
+    assert (len(data["rows"]), data["total"]) == (2, len(shown(html)))
+    assert {row["map.agreement"] for row in data["rows"]} <= {"all are the same", "more than half are the same"}
+    lines = browser.get(f"/lead/grid/pairs.csv?{query}&scope=all").text.splitlines()
+    assert lines[0].endswith("map.agreement,cn.cn_type")
+    assert len(lines) == data["total"] + 1
+
+
+def test_a_part_of_the_map_is_a_filter_with_a_name(look_at: LookAt) -> None:
+    browser, grid = look_at("checked").browser("lea"), look_at("checked").study.grid()
+    html = page_of(browser, "/lead/grid?map.state=5&area=1-2.2-3")
+    valid = set(grid.find_pairs(state="valid").to_frame()["pair"])
+    assert shown(html) == sorted({2, 3, 8, 9} & valid)
+    assert "State: valid" in html
+    assert "Selected on the map: rows 1–2, columns 2–3" in html
+    whole = page_of(browser, "/lead/grid?area=1-1.1-6&rows=share-2")
+    assert len(shown(whole)) == 6
+    data = browser.get("/lead/grid/pairs?map.state=99").json()
+    assert data["problem"] == "the layer `state` of the map has no class 99"
+    for query in ("map.mood=1", "map.state=x", "area=4-1", "sort=mood", "area=1-2.2-3&rows=mood"):
+        assert browser.get(f"/lead/grid?{query}").status_code == 422, query
+        assert browser.get(f"{DECISIONS}?{query}&scope=all").status_code == 422, query
+
+
+def test_two_leads_who_act_on_one_selection_do_it_once(serve: Serve) -> None:
+    site = serve("checked")
+    grid, address = site.study.grid(), f"{DECISIONS}?map.tier=4&scope=all"
+    first, second = site.browser("lea"), site.browser("lea")
+    pages = [browser.get(address).text for browser in (first, second)]
+    confirm(first, pages[0])
+    waiting = grid.waiting_pairs()
+    answer = send(second, address, confirmed=value_of(pages[1], "confirmed"))
+    assert answer.status_code == 422
+    assert "none of these pairs matches the search any more" in sentences_of(answer.text).lower()
+    assert grid.waiting_pairs() == waiting

@@ -30,7 +30,10 @@ STAGES = ("imported", "dealt", "labelled", "checked")
 ATTRIBUTES = ("aria-label", "title", "placeholder", "alt", "data-word", "label")
 EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 UNREAD = {"script", "style", "code", "kbd", "pre", "textarea", "time"}  # times are in the language of the page
-ADDRESSES = sorted(path for path, states in PAGES.items() if path.startswith("/lead") and states)
+OF_BUILDERS = "/lead/components"  # in English, as code is
+ADDRESSES = sorted(
+    path for path, states in PAGES.items() if path.startswith("/lead") and states and path != OF_BUILDERS
+)
 PLACES, THINGS = ("cars", "halls", "parks"), ("cats", "chess", "cycling", "jam", "maps", "rain", "tea", "trains")
 PILOT = (
     *(f"Whoever sings in {place} is rude." for place in PLACES),
@@ -42,6 +45,8 @@ LABELS = ("write text", "try text", "ask answer", *(f"{answer}{sign}" for answer
 TEXTS = (
     *(*small.HS, *small.CNS, small.SHARED, *grids.STATEMENTS, *STATEMENTS, grids.REPLY),
     *("kind of reply", "a joke", "a fact"),
+    *("Label Studio", "Potato", "doccano", "Prodigy"),
+    *("Leading a study in the browser", "Glossary"),  # pages of the documentation, which are in English
 )
 # Names of sides, where a study gives none; and `row`, `column`.
 NAMES = ("hate speech", "Hate speech", "counter-narrative", "Counter-narrative")
@@ -52,15 +57,16 @@ OWN = {
     *("also", "facts", "humour", "row", "column", "Small", "Bronze", "Silver", "Gold", "Diamond", "n", "label"),
     *(f"{role}{at}" for role in ("writer", "rater") for at in range(1, 5)),
     *("bronze", "silver", "gold", "diamond", "Facts", "Humour", "unkind", "warmth", "question", "woman", "man"),
-    *("decline", "p", "Holm", "jbes", "REST_a_00552"),
+    *("decline", "p", "κ", "ORCID", "Holm", "jbes", "REST_a_00552"),
     *("Judge", "topic", "odd", "even", "ask", "try", "grade", "pilot", "heard", "believed", "Gender", "survey"),
-    *("half", "nobody", "golden", "cats"),  # what somebody typed into an address
+    *("half", "nobody", "golden", "cats", "agin", "again"),  # what somebody typed into an address
 }
 PLANNED: dict[str, Callable[[Path], Study]] = {
     "planned grids": lambda folder: Study(grids.build(folder)),
     "a survey": surveyed,
     "a pilot": piloted,
 }
+DAY = re.compile(r"\d{1,2} (gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic)( \d{4})?\b")
 VALUE = re.compile(r"%\(\w+\)s")
 
 
@@ -115,7 +121,7 @@ def unmarked(page: str, *, of_panel: bool = False) -> list[str]:
     reader = Reader(of_panel=of_panel)
     reader.feed(page)
     said = re.sub(r"⟦[^⟧]*⟧", " ", "\n".join(reader.words))
-    said = re.sub(r"\d{1,2} [a-z]+ \d{4}", " ", said)  # a day
+    said = DAY.sub(" ", said)
     for text in (*TEXTS, *PILOT, *NAMES, *LABELS, *METADATA):
         said = said.replace(text, " ")
     return sorted({line.strip() for line in said.split("\n") if set(re.findall(r"[^\W\d_]\w*", line)) - OWN})
@@ -199,7 +205,7 @@ def test_a_lead_reads_the_language_of_the_study_until_they_choose_another(site_a
     reply = client.post("/language", data={"csrf": csrf_of(client), "language": "fa"})
     assert reply.headers["location"] == "/settings?saved=1"
     page = site_at("checked", None).browser("lea").get("/lead").text
-    assert '<html lang="fa" dir="rtl">' in page
+    assert '<html lang="fa" dir="rtl"' in page
     assert "۲۴" in page
     client.post("/language", data={"csrf": csrf_of(client), "language": "it"})
 
@@ -208,11 +214,11 @@ def test_a_study_is_started_in_the_language_of_the_browser_or_of_the_lead(serve:
     site = serve("empty")
     asked = {"Accept-Language": "pl, de-AT;q=0.9, fr;q=0.5"}
     client = site.browser("lea", headers=asked)
-    assert _language(client.get("/lead/start/table").text) == "de"
+    assert _language(client.get("/lead/start/task").text) == "de"
     assert _language(client.get("/lead/people").text) == "en"
-    assert _language(site.browser("lea").get("/lead/start/table").text) == "en"
+    assert _language(site.browser("lea").get("/lead/start/task").text) == "en"
     client.post("/language", data={"csrf": csrf_of(client), "language": "ar"})
-    assert _language(client.get("/lead/start/table").text) == "ar"
+    assert _language(client.get("/lead/start/task").text) == "ar"
 
 
 def test_who_is_no_lead_and_has_settings_of_reading_keeps_them(site: Site) -> None:

@@ -28,7 +28,7 @@ def test_a_note_is_added_in_the_leads_name_and_listed(site: Site, lea: TestClien
     assert f'href="{NOTES}"' in page_of(lea, "/lead")
     reply = send(lea, NOTES, text=TALKED, pair="5")
     run = site.study.log()[-1]
-    assert (run.stage, run.by, run.options) == ("note", "lea", {"text": TALKED, "pair": 5})
+    assert (run.stage, run.by, run.options) == ("note", "lea", {"text": TALKED, "pair": 5, "flag": None})
     assert (reply.status_code, reply.headers["location"]) == (303, f"{NOTES}?run={run.id}")
     html = lea.get(reply.headers["location"]).text
     assert "a note about pair 5 was added to the log, by lea." in html
@@ -66,7 +66,7 @@ def test_an_import_is_listed_with_its_effect_and_withdrawn_in_the_leads_name(ser
     assert "<li>ana: 2 answers" in page_of(browser, path)
     done = post(browser, path)
     assert "answers were withdrawn" in done
-    assert "<td>withdrawn</td>" in done
+    assert '<td class="acts"><span class="badge">withdrawn</span>' in done
     assert site.study.log()[-1].by == "lea"
     assert "They have been withdrawn already" in page_of(browser, path)
 

@@ -18,7 +18,9 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.web.lead import evaluation
+from fcpair.words import Noun
 from web.conftest import Serve, Site, csrf_of, page_of, send, sentences_of, until_done
+from web.lead.test_in_languages import Marking
 
 ROWS = ("Tea is odd.", "Cats are odd.")
 
@@ -52,7 +54,9 @@ def test_systems_are_evaluated_with_progress_and_the_result_is_shown(site: Site,
     answer = begin(lea, "bm25\ntfidf")
     assert (answer.status_code, answer.headers["location"]) == (303, "/lead/acts")
     assert "<h1>Evaluating</h1>" in page_of(lea, "/lead/acts")
-    assert begin(lea, "bm25").status_code == 409
+    html = page_of(lea, begin(lea, "bm25").headers["location"])
+    assert "the next can begin once that is done or stopped" in html
+    assert ">\nbm25</textarea>" in html
     until_done(site)
     onward = lea.get("/lead/acts?part=true")
     assert (onward.status_code, site.app.state.long_acts.state.problem) == (204, "")
@@ -60,7 +64,10 @@ def test_systems_are_evaluated_with_progress_and_the_result_is_shown(site: Site,
     assert "<strong>Done:</strong> 2 systems ranked" in html
     assert ", by lea." in html
     assert "Scores on Gold" in html
-    assert "bm25" in html
+    row = r'<td class="n">([01]\.\d{4})</td><td class="lead-bar-cell">.*?</td><td class="undefined">(.*?)</td>'
+    scores = re.findall(row, html, re.DOTALL)
+    assert scores  # of so few HS without an interval
+    assert {why for _, why in scores} == {"undefined, because 4 HS give no interval; it takes 5 or more"}
     assert site.study.log()[-1].by == "lea"
 
 
@@ -68,8 +75,11 @@ def test_a_run_that_is_sent_is_evaluated_and_not_kept(site: Site, lea: TestClien
     lines = run_lines(site)
     assert send_run(lea, "\n".join([*lines, "1 Q0 99 7 0.1 mine", "1 Q0"]).encode()).status_code == 200
     until_done(site)
-    assert f"mine.trec:{len(lines) + 2}: 2 columns; expected 6" in page_of(lea, "/lead/acts")
+    for shown in ("/lead/acts", "/lead/evaluation"):
+        assert f"mine.trec:{len(lines) + 2}: 2 columns; expected 6" in page_of(lea, shown)
     assert site.study.latest_evaluation() is None
+    wrong = site.app.state.long_acts.state.problem
+    assert Marking("it").say(wrong, Noun.of("pair")).count("⟦ columns; expected ⟧") == 1
     answer = send_run(lea, "\n".join(lines).encode(), name="../é mine.trec")
     assert (answer.status_code, answer.text) == (200, "/lead/acts")
     until_done(site)
@@ -77,7 +87,7 @@ def test_a_run_that_is_sent_is_evaluated_and_not_kept(site: Site, lea: TestClien
     figures = site.study.latest_evaluation()
     assert figures
     path = Path(figures.outcome.systems[0].name.removeprefix("run:").removesuffix("(ids=corpus)"))
-    assert path.name == "mine.trec"
+    assert path.name == "é-mine.trec"
     assert not path.parent.exists()
     html = page_of(lea, "/lead/evaluation")
     assert "mine.trec" in html
@@ -93,9 +103,11 @@ def test_what_cannot_be_evaluated_is_refused_at_once_and_what_began_can_be_stopp
         ("bm26", ("gold",), "bm26"),
         ("run:/etc/passwd", ("gold",), "names a file of the server"),
     ):
-        answer = begin(lea, systems, tiers)
+        answer = lea.get(begin(lea, systems, tiers).headers["location"])
         assert answer.status_code == 422
-        assert message in sentences_of(answer.text).lower()
+        assert re.search(rf'<strong class="wrong">[^<]*{message}', sentences_of(answer.text), re.IGNORECASE)
+        assert f">\n{systems}</textarea>" in answer.text
+        assert set(re.findall(r'name="tier" value="(\w+)" checked', answer.text)) == {*tiers}
     assert send_run(lea, b"").text == "the file is empty; choose a TREC run"
     monkeypatch.setattr(evaluation, "MOST_RUN", 10)
     assert send_run(lea, b"1 Q0 2 1 0.5 mine\n").status_code == 422
@@ -103,7 +115,8 @@ def test_what_cannot_be_evaluated_is_refused_at_once_and_what_began_can_be_stopp
     assert begin(lea, "random").status_code == 303
     assert send(lea, "/lead/acts/stop").status_code == 303
     until_done(site)
-    assert "lea has stopped it" in page_of(lea, "/lead/acts")
+    assert "You have stopped it" in page_of(lea, "/lead/acts")
+    assert "You have stopped it" in page_of(lea, "/lead/evaluation")
     assert site.study.latest_evaluation() is None
 
 
@@ -171,7 +184,9 @@ def test_a_service_that_cannot_be_reached_ends_it_with_what_to_do(
     send(browser, "/lead/acts/stop")
     until_done(models)
     html = page_of(browser, "/lead/acts")
-    assert "lea has stopped it; what models have replied is kept" in html
+    assert "You have stopped it; what models have replied is kept" in html
+    models.study.add_people(["leo"], Role.LEAD)
+    assert "lea has stopped it; what" in page_of(models.browser("leo"), "/lead/acts")
     assert "secret-key" not in html
     assert models.study.log()[-1].stage != "generate"
 

@@ -56,7 +56,7 @@ ACTS: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
     "decided": (("/lead/conflicts/validate", {"pairs": "4"}),),
     "checked": (
         ("/lead/conflicts/adjudicate", {"policy": "manual", "ties": "wait"}),
-        ("/lead/conflicts/diamond", {"diamond": "majority"}),
+        ("/lead/tiers", {"diamond": "majority"}),
         ("/lead/grid/act/labels?words=cats&scope=all", {}),
         ("/lead/grid/act/decisions?words=&scope=all", {}),
         ("/lead/guidelines", {"body": "# Other guidelines", "act": "preview"}),

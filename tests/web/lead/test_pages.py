@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,37 +17,28 @@ from fcpair.report.figures.colours import cividis, ink_on, to_hex
 from fcpair.report.table_rows import KappaCell
 from fcpair.study import Study
 from fcpair.web.context import heat_class, mark_tiers, replace_commands
-from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.current_grid import EXAMPLES, LEAD_PAGES, CurrentGrid
 from fcpair.web.languages import ENGLISH, Language
 from fcpair.web.lead import panels
-from fcpair.web.lead.panels import HEIGHT, PANELS, WIDTH, Panel, draw_burn_up
+from fcpair.web.lead.panels import PANELS, Panel
 from fcpair.web.server.static_files import FOLDER
 from web.conftest import INLINE, LookAt, Serve, Site, page_of, post, send, words_of
 
-PAGES = {
-    "/lead": "Progress",
-    "/lead/people": "People",
-    "/lead/agreement": "Agreement",
-    "/lead/grid": "Grid",
-    "/lead/conflicts": "Conflicts",
-    "/lead/guidelines": "Guidelines",
-    "/lead/evaluation": "Evaluation",
-    "/lead/downloads": "Downloads",
-}
+PAGES = {page.path: page.title for pages in LEAD_PAGES.values() for page in pages if page is not EXAMPLES}
 PANELS_OF = {
     "/lead": ["glance", "progress", "tiers"],
-    "/lead/people": ["labels", "with_others", "speed", "exposure"],
-    "/lead/agreement": ["agreement", "every_two", "disputed"],
+    "/lead/agreement": ["agreement", "every_two", "labels", "disputed"],
     "/lead/grid": ["coverage"],
     "/lead/guidelines": ["flags"],
 }
+PANELS_OF |= {f"/lead/people?view={name}": [name] for name in ("labels", "with_others", "speed", "exposure")}  # tabs
 ELSEWHERE = ("results", "pilots", "known_pairs")  # panels of grids that are planned, or have known pairs
 
 
 def nav_of(html: str) -> list[tuple[str, str]]:
     """The links of the one navigation: address and words."""
-    nav = html[html.index('aria-label="Pages"') :]
-    return re.findall(r'<a href="([^"]+)"[^>]*>([^<]+)</a>', nav[: nav.index("</nav>")])
+    nav = html[html.index('<nav id="side"') :]
+    return re.findall(r'<li><a href="([^"]+)"[^>]*>([^<]+)</a>', nav[: nav.index("</nav>")])
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -58,12 +48,14 @@ def test_every_page_is_there_at_every_stage_with_the_one_navigation(look_at: Loo
         answer = browser.get(path)
         if (stage, path) == ("empty", "/lead"):  # where nothing is to be looked at, there is a study to be started
             assert (answer.status_code, answer.headers["location"]) == (303, "/lead/start")
-            assert not INLINE.search(page_of(browser, "/lead/start/table"))
+            assert not INLINE.search(page_of(browser, "/lead/start/task"))
             continue
         html = page_of(browser, path)
         assert nav_of(html) == [*PAGES.items(), ("/settings", "Settings")]
-        assert re.findall(r'<a href="([^"]+)"[^>]* aria-current="page"', html) == [path]
-        assert html.count("<nav") == 1
+        assert {*re.findall(r'<a href="([^"]+)"[^>]* aria-current="page"', html)} == {path}
+        landmarks = re.findall(r'<nav\b[^>]*? aria-label(?:ledby)?="([^"]+)"', html)
+        assert (landmarks[0], len(landmarks)) == ("Pages", html.count("<nav"))  # each of the others has its own name
+        assert len({*landmarks}) == len(landmarks)
         words = re.sub(r"<[^>]+>", " ", html)
         assert not re.search("undefined(?! and left out)", words, re.IGNORECASE)  # kappas that a mean does without
         assert "fcpair serve" not in words  # which whoever reads the page need not be told
@@ -73,8 +65,6 @@ def test_what_is_about_one_thing_belongs_to_its_page(look_at: LookAt) -> None:
     browser = look_at("dealt").browser("lea")
     for path, page in {"/lead/pair/1": "/lead/grid", "/lead/people/ana/retire": "/lead/people"}.items():
         assert re.findall(r'<a href="([^"]+)"[^>]* aria-current="true"', page_of(browser, path)) == [page]
-    answer = browser.get("/lead/steps?policy=majority&ties=wait")  # an address of earlier versions
-    assert (answer.status_code, answer.headers["location"]) == (303, "/lead/conflicts")
 
 
 def test_only_the_panels_of_a_page_are_computed(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +79,7 @@ def test_only_the_panels_of_a_page_are_computed(serve: Serve, monkeypatch: pytes
 
     monkeypatch.setattr(panels, "PANELS", {name: counted(name, panel) for name, panel in PANELS.items()})
     browser = serve("checked").browser("lea")
-    for path in PAGES:
+    for path in {**PAGES, **PANELS_OF}:
         computed.clear()
         html = page_of(browser, path)
         assert computed == PANELS_OF.get(path, [])
@@ -211,7 +201,7 @@ def test_times_are_marked_for_the_browser_and_said_to_be_utc(look_at: LookAt) ->
     site = look_at("checked")
     html = page_of(site.browser("lea"), "/lead")
     newest = site.study.log()[-1].at
-    assert f'<time datetime="{newest}">{newest[:19].replace("T", " ")} UTC</time>' in html
+    assert f'<time datetime="{newest}">{ENGLISH.moment(newest)}</time>' in html
     assert not re.search(r"UTC(?!\)?</)", re.sub(r"<th[^>]*>.*?</th>|<time.*?</time>", "", html[html.index("<main") :]))
 
 
@@ -247,11 +237,11 @@ def test_the_lead_sees_that_only_some_cells_of_the_grid_were_drawn(serve: Serve)
 def test_it_is_said_how_many_verdicts_wait_for_labels(serve: Serve) -> None:
     site = serve("checking")
     browser = site.browser("lea")
-    assert "until all labels" not in page_of(browser, "/lead") + page_of(browser, "/lead/conflicts")
+    assert "until all labels" not in page_of(browser, "/lead") + page_of(browser, "/lead/conflicts/validation")
     site.study.grid().assign(Assign(overlap={3: 1.0}), more=True)
     n = site.study.status()["verdicts_not_due"]
     assert n > 1
-    for path in ("/lead/panel/progress", "/lead/conflicts"):
+    for path in ("/lead/panel/progress", "/lead/conflicts/validation"):
         assert f"({n} of them wait until all labels of their pairs are in)" in page_of(browser, path)
     assert f"{n} open verdicts wait until all labels of their pairs are in" in page_of(browser, "/lead")
 
@@ -270,7 +260,7 @@ def test_a_lead_s_pages_of_a_study_with_numbers_name_them(tmp_path: Path) -> Non
     site.study.grid().adjudicate(Adjudicate("median"))
     for name in PANELS:
         assert browser.get(f"/lead/panel/{name}").status_code == (404 if name in ELSEWHERE else 200), name
-    assert '<th scope="col">4.5</th>' in page_of(browser, "/lead/panel/labels")
+    assert " 4.5</th>" in page_of(browser, "/lead/panel/labels")
     assert "3.5" in page_of(browser, "/lead/pair/1")
     assert "Krippendorff's alpha, interval" in page_of(browser, "/lead/panel/agreement")
     site.close()
@@ -294,6 +284,8 @@ def decide_some(study: Study) -> None:
     grid = study.grid()
     for pair, code in zip(grid.waiting_pairs()[:3], (2, 0, None), strict=True):
         grid.decide(pair, code, by="judy")
+    can_be_asked = [pair for pair in range(1, 25) if grid.desk.forecast_decision_requests([pair]).requested]
+    grid.request_decisions(can_be_asked[:2])
 
 
 STATES = [*((stage, False) for stage in STAGES[4:]), *((stage, True) for stage in ("labelled", "decided", "checked"))]
@@ -337,8 +329,10 @@ def test_what_a_person_has_decided_is_counted_beside_their_name_and_taken_back_f
     assert "3 pairs decided by people" in panel(site, "progress")
     assert re.search(r"judy 3 3 ", panel(site, "progress"))
     people = words_of(page_of(site.browser("lea"), "/lead/people"))
-    assert "Answers open Given Skipped Withdrawn Pairs decided" in people
-    assert re.search(r"judy adjudicator 0 0 0 0 3 ", people)
+    assert "Open Given Decided" in people
+    waiting = len(site.study.grid().waiting_pairs())  # which is what adjudicators have open, all of them
+    assert re.search(rf"judy adjudicator (no link )?{waiting} 0 3 ", people)
+    assert f"Open {waiting} shared with all adjudicators" in words_of(page_of(site.browser("lea"), "/lead/people/judy"))
     discarded = next(pair for pair in range(1, 25) if site.study.grid().explain(pair).discarded)
     site.study.grid().take_back(discarded, by="judy")
     assert "2 pairs decided by people" in panel(site, "progress")
@@ -363,7 +357,7 @@ def test_a_pair_that_waits_for_a_second_look_is_counted_as_that(serve: Serve, st
     assert f" {waiting} pairs without a final label wait for a person." in panel(site, "tiers")
     assert cells(panel(site, "coverage"), "labelled, waits for a person") == waiting
     browser = site.browser("lea")
-    assert re.search(r"judy adjudicator 0 0 0 0 1 ", words_of(page_of(browser, "/lead/people")))
+    assert re.search(rf"judy adjudicator (no link )?{waiting + 1} 0 1 ", words_of(page_of(browser, "/lead/people")))
     for path in ("/lead", "/lead/conflicts", f"/lead/pair/{first}"):
         assert "for a second look" in page_of(browser, path)
     desk = words_of(page_of(site.browser("judy"), "/adjudicate"))
@@ -377,31 +371,6 @@ def change_a_label(study: Study, pair: int) -> None:
     visitor, desk = admit(study, row["annotator"]), study.work_queue(Annotate())
     task = next(task for task in desk.answers(visitor, n=99) if task.cell_id == pair)
     give(desk, visitor, "appropriate" if row["label"] == "not_sure" else "not_sure", task.assignment_id)
-
-
-# The answers over the days as points of a picture
-
-
-def test_each_day_with_answers_is_a_step_up_to_the_line_of_all() -> None:
-    burn_up = draw_burn_up([("2026-03-02", 10), ("2026-03-05", 30)], 80, None)
-    assert burn_up is not None
-    assert burn_up.rows == (("2026-03-02", 10, 10), ("2026-03-05", 30, 40))
-    low, quarter = HEIGHT * 7 / 8, WIDTH / 4
-    points = [tuple(map(float, point.split(","))) for point in burn_up.line.split()]
-    assert points == [(0, HEIGHT), (0, HEIGHT), (quarter, low), (3 * quarter, low), (WIDTH, HEIGHT / 2)]
-    assert burn_up.outlook == ""
-
-
-def test_the_outlook_goes_on_to_the_estimated_end_while_something_is_open() -> None:
-    burn_up = draw_burn_up([("2026-03-02", 10)], 20, datetime(2026, 3, 4, 12, tzinfo=UTC).timestamp())
-    assert burn_up is not None
-    assert burn_up.end == date(2026, 3, 4)
-    assert burn_up.outlook.split()[-1] == f"{WIDTH:.1f},0.0"
-    assert burn_up.outlook.split()[0] == burn_up.line.split()[-1]
-    assert draw_burn_up([], 20, None) is None
-    done = draw_burn_up([("2026-03-02", 20)], 20, datetime(2026, 3, 9, tzinfo=UTC).timestamp())
-    assert done is not None
-    assert (done.outlook, done.end) == ("", None)
 
 
 # Words and colours
@@ -418,7 +387,7 @@ def test_each_heat_has_the_colour_of_the_report_and_ink_that_stands_out() -> Non
     sheet = (FOLDER / "lead.css").read_text("utf-8")
     for at in range(10):
         ground = cividis((at + 0.5) / 10)
-        rule = re.search(rf"\.heat-{at} {{\s*background: (#\w+);\s*color: (#\w+);", sheet)
+        rule = re.search(rf"\.heat-{at} {{\s*--heat: (#\w+);\s*--heat-ink: (#\w+);", sheet)
         assert rule
         assert rule.groups() == (to_hex(ground), to_hex(ink_on(ground)))
 
@@ -431,7 +400,7 @@ def test_tiers_are_marked_in_the_colours_of_all_figures(look_at: LookAt) -> None
     assert marks == {tier: colours[tier] for tier in TIERS}
     assert mark_tiers("Gold 3 <b>") == '<span class="tier gold">Gold</span> 3 &lt;b&gt;'
     assert mark_tiers("Goldfish") == "Goldfish"
-    html = page_of(look_at("checked").browser("lea"), "/lead")
+    html = page_of(look_at("checked").browser("lea"), "/lead/tiers")
     for tier in TIERS:
         assert html.count(f'<span class="tier {tier}">{tier.capitalize()}</span>') >= 3, tier
 
@@ -445,3 +414,42 @@ def test_what_the_pages_do_is_not_looked_for_in_a_terminal() -> None:
         "`fcpair assign --more` gives": "`fcpair assign --more` gives",
     }
     assert {sentence: replace_commands(sentence) for sentence in sentences} == sentences
+
+
+def test_answers_too_fast_to_have_been_read_are_raised_under_progress(serve: Serve) -> None:
+    site = serve("dealt")
+    assert "sooner than" not in panel(site, "glance")
+    ana, desk = admit(site.study, "ana"), site.study.work_queue(Annotate())
+    for seconds in (0.2, 30.0):
+        give(desk, ana, "appropriate", seconds=seconds)
+    assert "Answers came sooner than their texts can be read: ana 1 of 2. Look at them" in panel(site, "glance")
+
+
+def test_the_days_run_from_left_to_right_and_a_name_its_own_way(serve: Serve) -> None:
+    site, names = serve("paired"), ["چکاد", "بهار", "رها", "مانی"]
+    site.study.add_people(names, Role.ANNOTATOR)
+    site.study.grid().assign()
+    for name in names:
+        give(site.study.work_queue(Annotate()), admit(site.study, name), "appropriate", seconds=0.2)
+    words = panel(site, "glance")
+    assert all(f"\u2068{name}\u2069 1 of 1" in words for name in names)
+    assert re.search("Active now 4 (\u2068\\w+\u2069, ){2}\u2068\\w+\u2069 and 1 other", words)
+    site.study.save_words(language="fa")
+    html = site.browser("lea").get("/lead/panel/glance").text
+    dates = re.findall(">([^<]+)</text>", html[html.index("days-names") :])
+    assert dates
+    assert all(re.fullmatch("\u2068[۰-۹]+ \\w+\u2069", day) for day in dates)
+
+
+def test_what_no_policy_has_decided_and_nobody_checks_is_the_next_step(look_at: LookAt) -> None:
+    site = look_at("labelled")
+    n = site.study.status()["pairs"]["wait_for_policy"]
+    first = f"{n} labelled pairs are not final, because no policy is applied yet. Choose the policy"
+    assert panel(site, "glance").startswith(f"Adjudicating {first}")
+    assert f"{n} pairs with labels wait for a policy and are not final." in words_of(
+        page_of(site.browser("lea"), "/lead/conflicts")
+    )
+    site = look_at("decided")
+    n = site.study.status()["pairs"]["no_verdict"]
+    assert f"{n} decided pairs have no verdict yet." in panel(site, "glance")
+    assert f"{n} decided pairs have no verdict; assign them to validators" in panel(site, "progress")

@@ -110,6 +110,7 @@ def test_of_a_list_with_a_mistake_nobody_is_added_and_it_is_still_there(site: Si
         assert status == 422
         assert "Nobody was added: line 2: " in html
         assert f"{people}</textarea>" in html
+    assert "line 2: <code>boss</code> is no role" in html
     assert dump(site.study) == before
 
 
@@ -139,19 +140,17 @@ def test_a_role_is_changed_after_it_was_asked(site: Site, lea: TestClient) -> No
     for role in ("model", "boss"):
         assert send(lea, "/lead/people/zoe/role", role=role).status_code == 422
     html = page_of(lea, "/lead/people?role=validator")  # whoever is to be added comes with their role
-    assert '<details id="add" open>' in html
+    assert '<section id="add"' in html
     assert '<option value="validator" selected>validator</option>' in html
 
 
 def test_acts_on_a_person_are_asked_about_and_then_say_what_was_done(site: Site, lea: TestClient) -> None:
     give(*at_desk(site.study, "ana"), "appropriate")
-    row = re.search(r'<tr><th scope="row">ana</th>.*?</tr>', page_of(lea, "/lead/people"), re.DOTALL)
-    assert row
-    assert row[0].count("<time datetime=") == 2  # consented and was seen
+    assert page_of(lea, "/lead/people/ana").count("<time datetime=") == 2  # consented and was seen
     before = dump(site.study)
     for act, asked in {
         "retire": "13 open pairs",
-        "hand-over": "empty for all 13",
+        "hand-over": "Empty for all 13",
         "dismiss": "What they answered (1) is withdrawn",
     }.items():
         assert asked in page_of(lea, f"/lead/people/ana/{act}")
@@ -174,6 +173,29 @@ def test_names_of_all_kinds_have_their_pages_and_nobody_else(site: Site, lea: Te
     assert "<b>#1" not in html
 
 
+def test_a_column_in_which_nobody_has_anything_is_not_shown(site: Site, lea: TestClient) -> None:
+    for column in ("Last seen", "Agreement</th>", "Decided", "Withdrawn", "Consent"):
+        assert column not in page_of(lea, "/lead/people")
+    give(*at_desk(site.study, "ana"), "appropriate")
+    assert "Last seen" in page_of(lea, "/lead/people")
+
+
+def test_the_page_of_a_person_has_consent_limits_and_acts_and_nothing_that_they_said_of_themselves(site: Site) -> None:
+    ana = next(person for person in site.study.people if person.name == "ana")
+    site.study.access.consent(ana.id, {"Age": "exactly forty-one"}, "I have read this.")
+    site.study.save_terms(daily_limit=40)
+    lea = Site(site.study, site.study.effective_options(Annotate)).browser("lea")
+    html = page_of(lea, "/lead/people/ana")
+    assert "of 40 at most" in html
+    assert "I have read this." in html
+    assert "forty-one" not in html
+    assert [
+        act for act in ("invite", "retire", "role", "hand-over", "forget") if f"/lead/people/ana/{act}" not in html
+    ] == []
+    assert "/lead/people/lea/retire" not in page_of(lea, "/lead/people/lea")
+    assert lea.get("/lead/people/nobody").status_code == 404
+
+
 def test_people_shows_who_passed_the_pilot_and_leads_to_assigning_the_round(tmp_path: Path) -> None:
     study = piloted(tmp_path)
     study.add_people(["lea"], Role.LEAD)
@@ -185,8 +207,9 @@ def test_people_shows_who_passed_the_pilot_and_leads_to_assigning_the_round(tmp_
     assert "3 of 4 people passed: 2 texts judged good in the grid grade are needed" in html
     assert html.count("<td>yes</td>") == 3
     assert 'href="/lead?grid=write#rounds"' in html
-    assert "Who has passed the pilot" in page_of(browser, "/lead/people?grid=write")
-    assert "Who has passed the pilot" not in page_of(browser, "/lead/people?grid=grade")
+    assert "Who has passed the pilot" in page_of(browser, "/lead/people?grid=write&view=pilots")
+    assert "view=pilots" in page_of(browser, "/lead/people?grid=write")
+    assert "view=pilots" not in page_of(browser, "/lead/people?grid=grade")
     site.close()
 
 

@@ -21,6 +21,8 @@ from fcpair.web.lead.panels import PANELS
 from web.conftest import Site, csrf_of
 
 pytestmark = pytest.mark.slow
+PATHS = [page.path for pages in LEAD_PAGES.values() for page in pages]
+ADDRESSES = [*PATHS, *(f"/lead/panel/{name}" for name in PANELS)]
 MOST_S = 2.0  # of the processor's time, as other tests run beside these
 PANELS_OF_OTHERS = {"results", "pilots", "known_pairs"}  # of surveys, of planned grids, and of known pairs
 SIZES = {"Diamond": 551, "Gold": 663, "Silver": 3580, "Bronze": 3997}
@@ -46,17 +48,18 @@ def grid(site: Site) -> Grid:
 def lead(site: Site) -> TestClient:
     """The browser of a lead, who has chosen the rule of Diamond by which the tiers were published."""
     browser = site.browser("lea")
-    seen = re.search(r'name="seen" value="(\w+)"', browser.get("/lead/conflicts/diamond").text)
+    seen = re.search(r'name="seen" value="(\w+)"', browser.get("/lead/tiers").text)
     assert seen
     form = {"csrf": csrf_of(browser), "diamond": "majority", "seen": seen[1]}
-    chosen = browser.post("/lead/conflicts/diamond", data=form)
+    chosen = browser.post("/lead/tiers", data=form)
     assert chosen.status_code == 303
     return browser
 
 
 def words_of(browser: TestClient, address: str) -> str:
-    """The words of a page, with a space in place of each element."""
-    return " ".join(unescape(re.sub("<[^>]*>", " ", browser.get(address).text)).split())
+    """The words of a page, with a space in place of each element; terms are not explained."""
+    html = re.sub(r'(?s)<span[^>]* class="term-text".*?</span>', "", browser.get(address).text)
+    return " ".join(unescape(re.sub("<[^>]*>", " ", html)).split())
 
 
 def figures(words: str, name: str) -> tuple[str, ...]:
@@ -65,7 +68,7 @@ def figures(words: str, name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"(?:(?<=^)|(?<= ))[\d.,]+(?= |$)", re.split(r" [A-Z]", row)[0]))
 
 
-@pytest.mark.parametrize("address", [*(page.path for page in LEAD_PAGES), *(f"/lead/panel/{name}" for name in PANELS)])
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_each_page_and_panel_is_quick(lead: TestClient, address: str) -> None:
     began_at = time.process_time()
     answer = lead.get(address)
@@ -75,7 +78,8 @@ def test_each_page_and_panel_is_quick(lead: TestClient, address: str) -> None:
 
 @pytest.mark.parametrize("tier", SIZES)
 def test_the_tiers_have_the_published_counts(lead: TestClient, tier: str) -> None:
-    _, sizes, positives, labels = words_of(lead, "/lead/panel/tiers").split("Table ")
+    heads = r"Pairs in each tier Tier|Balance of the labels|Labels for each pair|The rule of Diamond Diamond"
+    _, sizes, positives, labels, _ = re.split(heads, words_of(lead, "/lead/tiers"))
     assert figures(sizes, tier)[0] == count(SIZES[tier])
     assert figures(positives, tier)[:2] == (count(SIZES[tier]), count(POSITIVES[tier]))
     assert figures(labels, tier)[1:] == tuple(map(count, LABELS[tier]))

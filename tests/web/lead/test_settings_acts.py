@@ -17,7 +17,7 @@ from fcpair.web import app
 from fcpair.words import Words
 from web.conftest import Serve, Site, page_of, send, value_of
 
-OVERLAP, DIAMOND, WORDS, TERMS = "/lead/people/overlap", "/lead/conflicts/diamond", "/lead/words", "/lead/terms"
+OVERLAP, DIAMOND, WORDS, TERMS = "/lead/people/overlap", "/lead/tiers", "/lead/words", "/lead/terms"
 
 
 def seen_on(browser: TestClient, path: str) -> dict[str, str]:
@@ -127,6 +127,24 @@ def test_words_are_previewed_then_saved_and_read_at_the_next_pair(site: Site, le
     assert site.study.log()[-1].by == "lea"
     assert ana.get("/api/progress").json()["desk_version"] != before, "who is at work loads the page anew"
     assert "I cannot tell" in page_of(ana, "/annotate")
+
+
+def test_a_key_and_a_colour_are_set_kept_and_taken_back(site: Site, lea: TestClient) -> None:
+    own, field = {"text": "Fits", "key": "a", "colour": "green"}, "options:appropriate"
+    typed = {f"{field}:text": "Fits", f"{field}:key": "A", f"{field}:colour": "green"}
+    assert 'data-colour="green"' in send(lea, WORDS, **seen_on(lea, WORDS), **IN_ENGLISH, **typed, act="preview").text
+    assert send(lea, WORDS, **seen_on(lea, WORDS), **IN_ENGLISH, **typed, act="save").status_code == 303
+    assert site.study.effective_options(Words).options == {"appropriate": own}
+    html = page_of(lea, WORDS)
+    assert value_of(html, f"{field}:key") == "a"
+    assert '<option selected value="green">' in html
+    send(lea, WORDS, **seen_on(lea, WORDS), **IN_ENGLISH, **{"options:not_sure:text": "Hm"}, act="save")
+    assert site.study.effective_options(Words).options == {"appropriate": own, "not_sure": "Hm"}
+    taken_back = {f"{field}:key": "", f"{field}:colour": "", "options:not_sure:text": "", "act": "save"}
+    send(lea, WORDS, **seen_on(lea, WORDS), **IN_ENGLISH, **taken_back)
+    assert site.study.effective_options(Words).options == {"appropriate": "Fits"}
+    html = refusal(lea, WORDS, 422, **seen_on(lea, WORDS), **IN_ENGLISH, **{f"{field}:key": "s"}, act="save")
+    assert "is one of the pages' own keys" in html
 
 
 def test_words_that_cannot_be_are_refused_and_stay_in_the_form(site: Site, lea: TestClient) -> None:

@@ -12,8 +12,8 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from steps.deciding import wait_for_ranking
-from steps.scales import rated
-from steps.small import ANNOTATORS, dump, standing
+from steps.scales import dealt, rated
+from steps.small import ANNOTATORS, dump, open_work, record, standing
 
 from fcpair.grid import AdjudicationQueue, CaseQueue, DecisionRequest
 from fcpair.params import Adjudicate, Annotate
@@ -316,6 +316,17 @@ def test_a_number_is_typed_as_it_is_written(tmp_path: Path) -> None:
     keys = dict(re.findall(r'name="outcome" value="([^"]+)" data-key="([^"]+)"', html))
     halves = {f"{at}.5": f"{at}. {at}.5" for at in range(1, 5)}
     assert keys == {**{str(at): str(at) for at in range(1, 6)}, **halves, "irreconcilable": "x"}
+    site.close()
+
+
+def test_what_decides_nothing_has_the_word_of_the_study(tmp_path: Path) -> None:
+    study = dealt(tmp_path, "one_of(bad,cannot_tell?,good+)")
+    said = [(who, pair, "cannot_tell") for who, pair in open_work(study)]
+    record(study, tmp_path, said)
+    site = Site(study, Annotate())
+    html = page_of(site.browser("judy"), "/adjudicate")
+    assert ">24 cannot tell</a>" in html
+    assert "not sure" not in html
     site.close()
 
 

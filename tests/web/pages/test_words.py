@@ -130,5 +130,5 @@ def test_pages_and_api_show_wordings_beside_the_names(tmp_path: Path) -> None:
     (asked,) = site.machine("rae").get("/api/me").json()["rounds"]
     assert (asked["form"][0]["name"], asked["form"][0]["text"]) == ("rate", "چه‌قدر خوب؟")
     assert (asked["row_text"], asked["single_column"]) == ("Reply", True)
-    assert "هر «Reply» را تا وقتی نخواسته‌ام پنهان کن" in site.browser("rae").get("/settings").text
+    assert "هر «\u2068Reply\u2069» را تا وقتی نخواسته‌ام پنهان کن" in site.browser("rae").get("/settings").text
     site.close()

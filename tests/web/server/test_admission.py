@@ -23,6 +23,7 @@ from fcpair.records import Role
 from fcpair.steps.people.access import RETRY_S
 from fcpair.store import disputes
 from fcpair.store.database import store
+from fcpair.web.lead.files import DOWNLOADS
 from fcpair.web.server import admission
 from fcpair.web.server.admission import KINDS, Kind, kind_of
 from web.conftest import Site
@@ -74,6 +75,7 @@ def test_an_address_is_of_the_kind_of_what_is_above_it_and_no_kind_is_of_nothing
     kinds = {
         ("GET", "/lead/panel/tiers"): Kind.LOOK,
         ("POST", "/lead/download/hf"): Kind.LOOK,
+        ("POST", "/lead/download/backup"): Kind.ACT,
         ("POST", "/lead/people/ana/retire"): Kind.ACT,
         ("GET", "/adjudicate/17"): Kind.LIST,
         ("GET", "/api/conflicts/next"): Kind.LIST,
@@ -88,8 +90,9 @@ def test_an_address_is_of_the_kind_of_what_is_above_it_and_no_kind_is_of_nothing
     used = set()
     for context in iter_route_contexts(site.app.routes):
         for method in {*(getattr(context, "methods", None) or ())} - {"HEAD"}:
-            path = f"{context.path}/"
-            used |= {above for above in KINDS if above[0] == method and path.startswith(f"{above[1]}/")}
+            names = [*DOWNLOADS] if context.path == "/lead/download/{name}" else []
+            for path in (context.path, *(f"/lead/download/{name}" for name in names)):
+                used |= {above for above in KINDS if above[0] == method and f"{path}/".startswith(f"{above[1]}/")}
     assert set(KINDS) == used
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -22,6 +23,10 @@ BODIES: dict[str, tuple[bytes, dict[str, str]]] = {
     "a key too few": (b'{"request_id": "request-of-mine"}', JSON),
     "a short request id": (json.dumps({**GOOD, "request_id": "x"}).encode(), JSON),
     "not a number": (b'{"request_id": "request-of-mine", "assignment_id": 1, "answer": NaN}', JSON),
+    "a time": (json.dumps({**GOOD, "answered_at": datetime.now(UTC).isoformat()}).encode(), JSON),
+    "no time": (json.dumps({**GOOD, "answered_at": "yesterday"}).encode(), JSON),
+    "a time to come": (json.dumps({**GOOD, "answered_at": "2999-01-01T00:00:00Z"}).encode(), JSON),
+    "a time that is a number": (json.dumps({**GOOD, "answered_at": 1_795_000_000}).encode(), JSON),
     "NUL": (json.dumps({**GOOD, "note": "\0"}).encode(), JSON),
     "a list": (b"[]", JSON),
     "nothing": (b"", JSON),

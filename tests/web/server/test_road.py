@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -25,7 +26,7 @@ from web.conftest import Site
 
 OURS = str(Path(fcpair.__file__).parent)
 IN_A_FUNCTION = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")  # part of the function that it is in
-MODULES, FUNCTIONS, HAND_OVERS = 12, 38, 5
+MODULES, FUNCTIONS, HAND_OVERS = 12, 39, 5
 
 
 class Road:
@@ -100,8 +101,9 @@ async def road_of_an_answer(site: Site) -> Road:
         await client.answer(number)
     (task,) = (await client.ask("GET", "/api/next"))["tasks"]
     sent = {"request_id": "request-3", "assignment_id": task["assignment_id"], "answer": "appropriate"}
-    with watched(road.see):
-        await client.ask("POST", "/api/judgements", {**sent, "seconds": 1.5})
+    with watched(road.see):  # as a page sends it
+        answered_at = datetime.now(UTC).isoformat()
+        await client.ask("POST", "/api/judgements", {**sent, "seconds": 1.5, "answered_at": answered_at})
     await client.close()
     server.should_exit = True
     await served

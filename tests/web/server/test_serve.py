@@ -232,6 +232,7 @@ def test_nothing_is_made_where_it_cannot_be_served(unserved: Serve, tmp_path: Pa
     assert (tmp_path / "study.db").read_text() == "a letter"
 
 
+@pytest.mark.slow
 def test_the_lead_comes_in_by_the_printed_link(tmp_path: Path) -> None:
     with serving(tmp_path / "study.db") as start:
         served = start()

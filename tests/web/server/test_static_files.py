@@ -140,6 +140,14 @@ def test_a_script_keeps_what_it_exports_and_leaves_out_lines_that_only_comment(w
     assert joined.endswith('const at = "//a"; // there\n')
 
 
+def test_a_style_sheet_leaves_out_lines_that_only_comment() -> None:
+    sheet = (FOLDER / "fcpair.css").read_text("utf-8")
+    sent = static_files()["fcpair.css"].content.decode()
+    assert [line for line in sent.splitlines() if line.startswith("/*")] == []
+    assert sent.count("{") == sheet.count("{")
+    assert len(sent) < 0.95 * len(sheet)
+
+
 def test_a_line_that_would_mean_something_else_and_modules_that_import_each_other_are_refused(write: Write) -> None:
     for line in (
         *("export let n = 1;", "export { n };", "export default n;"),

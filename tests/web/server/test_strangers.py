@@ -114,3 +114,17 @@ def test_it_ends_soon_whatever_strangers_hold(
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM judgement").fetchone() == (1,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_who_is_still_sending_reads_why_it_is_refused_and_no_closed_connection(
+    path: Path, start: Callable[..., Served], besiege: Callable[[Served], Strangers]
+) -> None:
+    """Behind Caddy some of these were 502, while the desk keeps an answer that meets 401."""
+    strangers = besiege(start())
+    for _ in range(5):
+        strangers.come(1, HEAD.format("/api/judgements", 400 * 1024).encode(), b"x" * 100 * 1024)
+        time.sleep(0.05)  # meanwhile it is refused
+        for _ in range(3):
+            strangers.held[-1].sendall(b"x" * 100 * 1024)
+            time.sleep(0.01)
+        assert strangers.held[-1].recv(12) == b"HTTP/1.1 401"

@@ -16,6 +16,7 @@ import httpx2
 import psutil
 import pytest
 from awaited import go_on, run, turns_until, until
+from conftest import one_short
 
 from fcpair.errors import BusyError, ConflictError
 from fcpair.records import Role
@@ -23,7 +24,7 @@ from fcpair.study import Study
 from fcpair.web.app import create_app
 from fcpair.web.context import ServedTerms
 from fcpair.web.server import worker
-from fcpair.web.server.child_process import EVALUATE, KILLED, RUNNING, Act, ChildProcess
+from fcpair.web.server.child_process import EVALUATE, KILLED, RUNNING, Act, ChildProcess, ProcessState
 from fcpair.web.server.worker import IDLE_S, ReportWorker
 from web.conftest import Site, value_of
 from web.served import Served, serving
@@ -207,7 +208,7 @@ def test_when_it_is_killed_another_takes_its_place_and_it_never_listens(served: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("told", one_short(signal.SIGKILL, signal.SIGINT, signal.SIGTERM))
 def test_it_ends_with_the_server_however_that_ends(served: Callable[..., Served], told: signal.Signals) -> None:
     server = served()
     lea, judy = tokens(server.place, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
@@ -223,6 +224,7 @@ def test_it_ends_with_the_server_however_that_ends(served: Callable[..., Served]
         assert not server.place.with_name("study.db-wal").exists()
 
 
+@pytest.mark.slow
 def test_what_is_under_way_when_it_is_killed_is_to_be_asked_again(site: Site) -> None:
     """Its end is told at once, and not when the patience of whoever asked is over."""
     site.study.share()
@@ -238,6 +240,19 @@ def test_what_is_under_way_when_it_is_killed_is_to_be_asked_again(site: Site) ->
         assert (await aside.forward(scope(site, "/lead/guidelines"))).status_code == 200
         await aside.end()
         assert aside.pid is None
+
+    run(work())
+
+
+def test_it_says_how_an_act_has_ended_which_only_the_server_knows(site: Site) -> None:
+    site.study.share()
+    site.app.state.long_acts.state = ProcessState(what=EVALUATE, grid="main", problem="the disk is full")
+
+    async def work() -> None:
+        aside = ReportWorker(create_app, ServedTerms(site.study, {}))
+        page = bytes((await aside.forward(scope(site, "/lead/evaluation"))).body).decode()
+        assert re.search("The last evaluation gave no result: .*the disk is full", page)
+        await aside.end()
 
     run(work())
 
@@ -260,9 +275,10 @@ def scope(site: Site, path: str) -> dict[str, object]:
     headers = [(b"authorization", f"Bearer {site.token('lea')}".encode()), (b"host", b"testserver")]
     asked = {"type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "query_string": b""}
     addresses = {"path": path, "raw_path": path.encode(), "client": ("127.0.0.1", 1), "server": ("testserver", 80)}
-    return {**asked, **addresses, "headers": headers}
+    return {**asked, **addresses, "headers": headers, "app": site.app}
 
 
+@pytest.mark.slow
 def test_its_memory_is_given_back_when_nobody_has_looked_for_a_while(site: Site) -> None:
     site.study.share()
 
@@ -314,23 +330,24 @@ def test_a_process_that_dies_is_said_to_have_ended_and_another_can_begin(folder:
         child.start(Act(EVALUATE, NO_STUDY))
     process_of(child).kill()
     until(lambda: not child.state.is_running)
-    assert (child.state.problem, child.state.by, done) == (KILLED, "lea", [])
+    assert (child.state.problem, child.state.by, done) == (KILLED, "lea", ["done"])
     assert not folder.exists()
     child.start(Act(EVALUATE, NO_STUDY))
     assert (child.state.is_running, child.state.problem) == (True, "")
-    child.end("enough")
+    child.end()
 
 
 def test_what_is_ended_says_why_and_leaves_no_process(folder: Path) -> None:
     done: list[str] = []
     child = started(folder, done)
     process = process_of(child)
-    child.end("lea has stopped it")
-    assert (child.state.is_running, child.state.problem, done) == (False, "lea has stopped it", [])
+    child.end("lea")
+    assert (child.state.is_running, child.state.problem, child.state.cancelled) == (False, KILLED, "lea")
+    assert done == ["done"]
     assert not process.is_running()
     assert not folder.exists()
-    child.end("and once more")
-    assert child.state.problem == "lea has stopped it"
+    child.end("leo")
+    assert child.state.cancelled == "lea"
 
 
 def test_what_goes_wrong_is_said_in_its_own_words(folder: Path) -> None:
@@ -338,4 +355,4 @@ def test_what_goes_wrong_is_said_in_its_own_words(folder: Path) -> None:
     child = started(folder, done)
     until(lambda: not child.state.is_running)
     assert NO_STUDY in child.state.problem
-    assert (done, folder.exists()) == ([], False)
+    assert (done, folder.exists()) == (["done"], False)

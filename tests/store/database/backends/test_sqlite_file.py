@@ -215,6 +215,7 @@ def test_a_kill_between_the_two_steps_of_folding_does_not_look_like_a_lost_log(p
     assert not Header.from_bytes(path.read_bytes()[:100]).is_whole
 
 
+@pytest.mark.slow
 def test_a_copy_without_its_log_is_refused_at_every_door(killed: Path, tmp_path: Path) -> None:
     """Without it, or with one that holds nothing; with its log it is whole."""
     copy = Path(shutil.copy(killed, tmp_path / "copy.db"))

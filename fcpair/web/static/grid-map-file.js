@@ -1,25 +1,20 @@
 // The map of a grid as the server sends it (report/map_file.py): a head in JSON, then arrays of whole numbers.
 
+import { fetchPatiently } from "./patient-fetch.js";
+
 const { t } = globalThis.fcpairLanguage;
 const HEAD_AT = 4;
-const BUSY = 503;
-const LATER_S = 3; // where the server does not say when
-const TRIES = 20;
 export const CORPUS = 254; // classes of the places that have no cell
 export const OUTSIDE = 255;
 
-// Fetches a map, again where the server is busy. Raises an Error with a sentence for whoever looks.
+// Fetches a map. Raises an Error with a sentence for whoever looks.
 export async function fetchMap(address) {
-  for (let tries = 1; ; tries += 1) {
-    const response = await fetch(address).catch(() => null);
-    if (!response) throw new Error(t("The server cannot be reached, so the map cannot be read."));
-    if (response.ok && response.headers.get("content-type") === "application/octet-stream") {
-      return read(await response.arrayBuffer());
-    }
-    if (response.status !== BUSY || tries === TRIES) throw new Error(await sentenceOf(response));
-    const wait_s = Number(response.headers.get("Retry-After")) || LATER_S;
-    await new Promise((done) => setTimeout(done, 1000 * wait_s));
+  const response = await fetchPatiently(address).catch(() => null);
+  if (!response) throw new Error(t("The server cannot be reached, so the map cannot be read."));
+  if (response.ok && response.headers.get("content-type") === "application/octet-stream") {
+    return read(await response.arrayBuffer());
   }
+  throw new Error(await sentenceOf(response));
 }
 
 async function sentenceOf(response) {

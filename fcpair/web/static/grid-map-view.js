@@ -1,11 +1,15 @@
 // The part of a map that is in sight, and how it is drawn: the whole map is one picture with a pixel for each cell, so that
 // to move or to zoom is to draw it once more, at another place and size.
 
-const LARGEST = 48; // pixels of a cell of the whole map
+export const LARGEST = 48; // pixels of a cell of the whole map
 const CLOSEST = 144; // and of a zoomed one
 const STEP = 1.5;
 const LEAST_MARK = 7; // pixels of the mark around the cell at the cursor
 const MARK_WIDTH = 2;
+const DIMMED = 0.7; // of what is beside the selected cells, the share of the background
+const LEAST_TICK = [20, 44]; // pixels from one number to the next, of rows and of columns
+const LEAST_TEXT = [16, 96]; // and of a row and of a column with the beginning of its text
+const LEAST_GUTTER = 100; // pixels beside the map, in which texts have room
 
 export class MapView {
   #canvas;
@@ -15,6 +19,7 @@ export class MapView {
   #width = 1;
   #height = 1;
   zoom = 1;
+  area = null; // of selected cells: first and last row, first and last column, as they are shown
   x = 0; // the column and the row at the left and at the top, with fractions
   y = 0;
 
@@ -133,7 +138,54 @@ export class MapView {
     context.clearRect(0, 0, this.#width, this.#height);
     context.imageSmoothingEnabled = false;
     context.drawImage(this.#picture, this.x, this.y, columns, rows, 0, 0, columns * width, rows * height);
+    if (this.area) this.#select(context, width, height);
     if (cursor && isFocused) this.#mark(context, cursor, width, height);
+  }
+
+  // What is beside the selected cells is dimmed, and a line goes around them.
+  #select(context, width, height) {
+    const [first, last, left, right] = this.area;
+    const [x, y] = [(left - this.x) * width, (first - this.y) * height];
+    const [across, down] = [(right + 1 - left) * width, (last + 1 - first) * height];
+    const style = getComputedStyle(this.#canvas);
+    context.save();
+    context.globalAlpha = DIMMED;
+    context.fillStyle = style.backgroundColor;
+    context.beginPath();
+    context.rect(0, 0, this.#width, this.#height);
+    context.rect(x, y, across, down);
+    context.fill("evenodd");
+    context.restore();
+    context.strokeStyle = style.color;
+    context.lineWidth = MARK_WIDTH;
+    context.strokeRect(x, y, across, down);
+  }
+
+  // Writes beside the map, at its side and at its top, what `name` says of the rows and of the columns in sight: by their
+  // places as they are shown, and with their texts where there is room.
+  drawAxes(side, top, name) {
+    [side, top].forEach((canvas, axis) => {
+      const [ratio, box] = [window.devicePixelRatio || 1, canvas.getBoundingClientRect()];
+      [canvas.width, canvas.height] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
+      const context = canvas.getContext("2d");
+      const style = getComputedStyle(canvas);
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      [context.font, context.fillStyle, context.textBaseline] = [`12px ${style.fontFamily}`, style.color, "middle"];
+      const size = this.scale[1 - axis];
+      const hasTexts = size >= LEAST_TEXT[axis] && (axis || box.width >= LEAST_GUTTER);
+      const step = hasTexts ? 1 : stepOf(LEAST_TICK[axis] / size);
+      const [begin, end] = axis
+        ? [this.x, Math.min(this.x + this.#width / size, this.#nColumns)]
+        : [this.y, Math.min(this.y + this.#height / size, this.#nRows)];
+      for (let at = Math.ceil(Math.floor(begin) / step) * step; at < end; at += step) {
+        const middle = (at + 0.5 - begin) * size;
+        const text = name(axis ? "columns" : "rows", at, hasTexts);
+        const room = axis ? Math.max(size - 8, LEAST_TICK[1]) : box.width - 8;
+        const shown = shorten(context, text, room);
+        if (axis) context.fillText(shown, hasTexts ? middle - size / 2 + 4 : middle - context.measureText(shown).width / 2, box.height / 2);
+        else context.fillText(shown, hasTexts ? 0 : Math.max(box.width - 8 - context.measureText(shown).width, 0), middle);
+      }
+    });
   }
 
   // A ring in two colours, one of which stands out on whatever is below it.
@@ -148,6 +200,24 @@ export class MapView {
       context.strokeRect(left - out, top - out, across + 2 * out, down + 2 * out);
     });
   }
+}
+
+// The least round number, 1, 2 or 5 times a power of ten, that is at least this.
+function stepOf(least) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least);
+}
+
+// The beginning of a text that has room.
+function shorten(context, text, room) {
+  if (context.measureText(text).width <= room) return text;
+  let [short, long] = [0, text.length];
+  while (long - short > 1) {
+    const middle = (short + long) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= room) short = middle;
+    else long = middle;
+  }
+  return `${text.slice(0, short)}…`;
 }
 
 function between(least, value, most) {
