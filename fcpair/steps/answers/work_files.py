@@ -391,7 +391,7 @@ class ImportForecast:
 
     counts: Mapping[str, Any]
     notes: Sequence[str]
-    taken: Sequence[tuple[int, str, Answer]] = ()
+    taken: Sequence[tuple[int, str, str]] = ()
     superseded: Sequence[Finding] = ()
     refusal: FcpairError | None = None
 
