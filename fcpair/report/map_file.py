@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -267,6 +267,19 @@ CORPUS = (mark("in the corpus already, so not in the grid"), "corpus")
 OUTSIDE = (mark("not in the grid"), "hole")
 
 
+class Extent(NamedTuple):
+    """Rows, columns and cells of a grid."""
+
+    n_rows: int
+    n_columns: int
+    n_cells: int
+
+    @property
+    def is_drawable(self) -> bool:
+        """Return whether a browser can draw a map of it."""
+        return self.n_rows * self.n_columns <= MOST_DRAWN and max(self.n_rows, self.n_columns) <= LONGEST_DRAWN
+
+
 @dataclass(frozen=True)
 class CellMap:
     """All that a map shows of a grid, for the answers to one `question` of `questions`, whose names people read.
@@ -290,11 +303,6 @@ class CellMap:
     def n_labels(self) -> int:
         """The number of answers, skips left out."""
         return int(self.rows.n_answers.sum())
-
-    @property
-    def is_drawable(self) -> bool:
-        """Return whether a browser can draw it."""
-        return self.shape[0] * self.shape[1] <= MOST_DRAWN and max(self.shape) <= LONGEST_DRAWN
 
     def layer(self, name: str) -> Layer:
         """The layer of this name; raises InputError for none, with the nearest."""

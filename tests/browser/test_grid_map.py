@@ -170,6 +170,8 @@ def test_the_map_writes_and_counts_numbers_as_its_page_does(shown: Shown, code: 
     row = isolate("hate speech", LANGUAGES[code].direction)
     expect(page.locator("#map-cell")).to_contain_text(f"{LANGUAGES[code].digits(1)} ({row})")
     legend = page.locator("#map-legend tbody tr").evaluate_all(NUMBERS)
+    page.locator("#coverage summary").first.click()
+    expect(page.locator("#coverage .lead-body details").first).to_be_visible()
     assert legend == page.locator("#coverage .lead-body details").first.locator("tbody tr").evaluate_all(NUMBERS)
     assert LANGUAGES[code].number(24) == page.evaluate("fcpairLanguage.number(24)")
     assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]

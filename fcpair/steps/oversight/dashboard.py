@@ -18,7 +18,15 @@ from fcpair.pair_filter import LAYER, NO_METADATA, MapPart, PairFilter, check_na
 from fcpair.params import Agree, Partition
 from fcpair.records import TIERS, Figure, Person, Role, Round, Verdict
 from fcpair.report.data import DecisionsPart, PeopleFigures
-from fcpair.report.map_file import CellAnswers, CellMap, CellStandings, build_layers, count_answers, measure_side
+from fcpair.report.map_file import (
+    CellAnswers,
+    CellMap,
+    CellStandings,
+    Extent,
+    build_layers,
+    count_answers,
+    measure_side,
+)
 from fcpair.sentences import mark
 from fcpair.stages.adjudication.adjudicate import Tally as LabelTally
 from fcpair.stages.adjudication.adjudicate import combine_verdicts
@@ -168,6 +176,12 @@ class Monitor:
     def shares(self) -> tuple[activity.QuestionShares, ...]:
         """Answers of each person in each round of a planned grid."""
         return self._figures.get("shares", lambda: activity.question_shares(self._grid)).made
+
+    @kept
+    def extent(self, tx: Tx) -> Extent | None:
+        """Rows, columns and cells; None before there are cells."""
+        n_cells = cells.n_cells(tx)
+        return Extent(*cells.shape(tx), n_cells) if n_cells else None
 
     def cell_map(self, question: str = "") -> CellMap | None:
         """The map of the grid, as `load_cell_map` has it."""

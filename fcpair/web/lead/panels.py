@@ -405,8 +405,12 @@ PANELS = {
 
 
 def build_panels(visit: Visit, page: LeadPage) -> list[Values]:
-    """The panels of a page, as they are now; nothing is computed for any other."""
-    return [build_panel(visit, name) for name in page.panels if PANELS[name].fits(visit.here)]
+    """The panels of a page, as they are now; what is in a folded one is asked for when somebody unfolds it."""
+    named = ((name, PANELS[name]) for name in page.panels if PANELS[name].fits(visit.here))
+    return [
+        {"name": name, "title": panel.title, "folded": True} if panel.folded else build_panel(visit, name)
+        for name, panel in named
+    ]
 
 
 def build_panel(visit: Visit, name: str) -> Values:
@@ -418,5 +422,5 @@ def build_panel(visit: Visit, name: str) -> Values:
         unfit = mark("this grid has no panel `%(name)s`, because of what its rounds ask and whom")
         raise UnknownIdError.say(unfit, name=name)
     html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **panel.values(visit.here, visit.language)).body)
-    facts = {"name": name, "title": panel.title, "folded": panel.folded}
-    return {**facts, "html": Markup(html.decode()), "digest": hashlib.sha256(html).hexdigest()[:16]}
+    digest = hashlib.sha256(html).hexdigest()[:16]
+    return {"name": name, "title": panel.title, "folded": False, "html": Markup(html.decode()), "digest": digest}

@@ -355,12 +355,9 @@ async function load(question) {
 
 // The panel with the numbers is read anew by itself; when it has changed, so has the map.
 function followNumbers() {
-  const newest = () => document.querySelector("#coverage [data-newest]")?.dataset.newest;
-  let seen = newest();
   document.addEventListener("htmx:afterSwap", () => {
-    if (newest() === seen) return;
-    seen = newest();
-    load(element("question").value);
+    const newest = document.querySelector("#coverage [data-newest]")?.dataset.newest;
+    if (newest && map && newest !== map.head.version) load(element("question").value);
   });
 }
 

@@ -98,7 +98,7 @@ def test_what_there_is_not_is_said(look_at: LookAt) -> None:
     browser = look_at("imported").browser("lea")
     html = page_of(browser, "/lead/grid")
     assert 'id="map"' not in html
-    assert "The study has no grid yet." in html
+    assert "No grid yet" in html
     for path in ("map", "rows.csv"):
         response = browser.get(f"/lead/grid/{path}")
         assert response.status_code == 404
