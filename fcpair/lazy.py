@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Lazy", "NDArray", "np", "pd"]
+__all__ = ["Lazy", "NDArray", "np", "pd", "special", "torch"]
 
 
 class Lazy(ModuleType):
@@ -17,7 +17,9 @@ class Lazy(ModuleType):
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    import torch
     from numpy.typing import NDArray
+    from scipy import special
 else:
-    np, pd = Lazy("numpy"), Lazy("pandas")
+    np, pd, special, torch = map(Lazy, ("numpy", "pandas", "scipy.special", "torch"))
     NDArray = Any  # in annotations alone

@@ -17,6 +17,7 @@ import numpy as np
 from fcpair.arrays import Floats
 from fcpair.errors import InputError
 from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.lazy import torch
 from fcpair.models import service
 from fcpair.models.cache import cache_folder, read_record, write_record
 from fcpair.models.encode import longest_first
@@ -267,8 +268,6 @@ def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> 
     a template for chats takes a prompt for what a user says. Raises ModelError where the model cannot be had, or does
     not write; InputError where a prompt leaves no room for a reply, or has no token that it knows.
     """
-    import torch
-
     network, tokenizer, is_causal = load_writer(model)
     tokens = _tokenize(prompts, network, tokenizer, decoding.max_new_tokens if is_causal else 0)
     # The model's own settings of tokens, such as the one that begins a reply, without any sampling.
@@ -342,8 +341,6 @@ def option_probabilities(
 
 
 def _causal_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option_tokens: list[list[int]]) -> Floats:
-    import torch
-
     rows = [(prompt_ids, option) for prompt_ids in tokens for option in option_tokens]
     shape = len(rows), max(len(prompt_ids) + len(option) for prompt_ids, option in rows)
     ids, mask, is_option = (torch.full(shape, fill) for fill in (tokenizer.pad_token_id or 0, 0, 0))
@@ -356,8 +353,6 @@ def _causal_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option
 
 
 def _seq2seq_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option_tokens: list[list[int]]) -> Floats:
-    import torch
-
     inputs = tokenizer.pad({"input_ids": tokens}, return_tensors="pt")
     logliks = np.empty((len(tokens), len(option_tokens)))
     start = network.config.decoder_start_token_id

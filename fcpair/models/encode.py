@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from fcpair.arrays import Ints, Vectors
 from fcpair.errors import ModelError
+from fcpair.lazy import torch
 from fcpair.models import cache as kept
 from fcpair.models.cache import cache_folder
 from fcpair.models.model_files import ONNX, Model, resolve, silence_libraries
@@ -281,8 +282,6 @@ class TorchEncoder:
 
     def unit_vectors(self, batch: Tokens, output: str = "sentence_embedding") -> Vectors:
         """The unit vectors of the texts of a batch, shape `(n_texts, dimension)`, or of another `output`."""
-        import torch
-
         with torch.inference_mode():
             features = {name: torch.from_numpy(values).to(self._loaded.device) for name, values in batch.items()}
             unit: Vectors = torch.nn.functional.normalize(self._loaded(features)[output], dim=-1).cpu().numpy()
@@ -359,7 +358,6 @@ def _check_exportable(model: Model, loaded: Any) -> None:
 
 def _export(model: Model, loaded: Any, folder: Path) -> None:
     """Write graph and tokenizer into a new folder, and check that they give the vectors that torch gives."""
-    import torch
     from tokenizers import Tokenizer
 
     class Wrapped(torch.nn.Module):  # from tensors in the order of their names to unit vectors

@@ -12,6 +12,7 @@ import numpy as np
 
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError, ModelError, suggest_name
+from fcpair.lazy import special, torch
 from fcpair.models.cache import cache_folder
 from fcpair.models.encode import Cut, Progress, compute_rows, count_cut, longest_first
 from fcpair.models.model_files import Model, resolve, silence_libraries
@@ -54,9 +55,7 @@ def label_scores(
         raise ModelError(f"{name} predicts numbers, not labels; its output is not a probability")
     logits, n_cut = _logits(texts, model, tokenizer, name, progress)
     is_independent = logits.shape[1] == 1 or model.config.problem_type == "multi_label_classification"
-    from scipy.special import expit, softmax
-
-    return (expit(logits) if is_independent else softmax(logits, axis=1))[:, at], n_cut
+    return (special.expit(logits) if is_independent else special.softmax(logits, axis=1))[:, at], n_cut
 
 
 def pair_scores(pairs: Sequence[tuple[str, str]], name: str, progress: Progress | None = None) -> tuple[Floats, int]:
@@ -77,8 +76,6 @@ def _logits(
     texts: Sequence[tuple[str, ...]], model: Any, tokenizer: Any, name: str, progress: Progress | None
 ) -> tuple[Floats, int]:
     """Output of a model's head for each text or pair, `(n, n_labels)`, and how many of them were cut."""
-    import torch
-
     longest, logits = max_input_tokens(model, tokenizer), np.empty((len(texts), model.config.num_labels))
     if not texts:
         return logits, 0
@@ -102,8 +99,6 @@ def measure_losses(texts: Sequence[str], name: str, progress: Progress | None = 
     text, if the model has one. Raises ModelError where the model cannot be had, or is no causal model with a trained
     head.
     """
-    import torch
-
     model, tokenizer = load_transformer(_CAUSAL, resolve(name, OWNER))
     begin = [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
     tokens = [begin + tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"] for text in texts]
@@ -124,8 +119,6 @@ def measure_losses(texts: Sequence[str], name: str, progress: Progress | None = 
 
 def token_logprobs(model: Any, ids: Any, mask: Any) -> Any:
     """The log-probability of each token but the first, given those before it, by a causal model."""
-    import torch
-
     with torch.inference_mode():
         logits = model(input_ids=ids, attention_mask=mask).logits[:, :-1].double()
         return logits.log_softmax(dim=-1).gather(2, ids[:, 1:, None])[:, :, 0]
@@ -199,15 +192,13 @@ def score_labels(texts: Sequence[str], model: Model, progress: Progress | None =
     texts. Raises ModelError where the model does not classify texts, was trained to give each text one label, or gives
     a score that is not a finite number.
     """
-    from scipy.special import expit
-
     network, tokenizer = load_transformer(_CLASSIFIER, model)
     if network.config.problem_type == "single_label_classification":
         raise ModelError(f"{model.name} was trained to give each text one label; expected one for several labels")
     labels = tuple(str(network.config.id2label[at]) for at in range(network.config.num_labels))
     distinct = {text: at for at, text in enumerate(dict.fromkeys(texts))}
     logits, _ = _logits([(text,) for text in distinct], network, tokenizer, model.name, progress)
-    return LabelScores(labels, expit(logits)[[distinct[text] for text in texts]], count_cut(texts, model))
+    return LabelScores(labels, special.expit(logits)[[distinct[text] for text in texts]], count_cut(texts, model))
 
 
 PAIRS_AT_ONCE = 32

@@ -267,7 +267,7 @@ CORPUS = (mark("in the corpus already, so not in the grid"), "corpus")
 OUTSIDE = (mark("not in the grid"), "hole")
 
 
-class Extent(NamedTuple):
+class Size(NamedTuple):
     """Rows, columns and cells of a grid."""
 
     n_rows: int

@@ -7,6 +7,7 @@ import functools
 import gc
 import json
 import os
+import signal
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
@@ -153,6 +154,9 @@ class _Listener(socket.socket):
 
 
 def _serve_app(listener: socket.socket) -> None:
+    # A KeyboardInterrupt that is raised in a callback of an import is lost, so Ctrl-C waits until all is loaded.
+    interrupts, raises_it = list[int](), signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, lambda number, _frame: interrupts.append(number))
     import uvicorn
 
     open_file_limit(N_FILES)
@@ -164,7 +168,9 @@ def _serve_app(listener: socket.socket) -> None:
         gc.disable()  # what is loaded stays, and to look for garbage in it takes a tenth of the start
         config.load()  # outside the event loop, where the app can still be forked
         gc.enable()
-        uvicorn.Server(config).run([listener])
+        signal.signal(signal.SIGINT, raises_it)
+        if not interrupts:
+            uvicorn.Server(config).run([listener])
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -148,11 +148,8 @@ def _load(grid: GridContext, tx: Tx) -> _Waiting:
     reason = dict.fromkeys(due, "differ") | dict.fromkeys(requested, "requested")
     reason |= dict.fromkeys(conflicts.second_look_ids.intersection(due), "again")
     n_open = sum(conflict.by is None for conflict in conflicts.by_id.values())
-    split = {cell_id: _split(rows, names) for cell_id, rows in labels.items()}
+    split = dict[int, str]()
+    for cell_id, rows in labels.items():
+        counts = Counter(names[code] for code in sorted(row["code"] for row in rows))
+        split[cell_id] = ", ".join(f"{n} {name}" for name, n in counts.most_common())  # of as many, in their order
     return _Waiting({id_: tuple(rows) for id_, rows in labels.items()}, split, since, reason, n_open - len(due))
-
-
-def _split(rows: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> str:
-    counts = Counter(row["code"] for row in rows)
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], list(names).index(item[0])))
-    return ", ".join(f"{n} {names[code]}" for code, n in ordered)

@@ -18,15 +18,7 @@ from fcpair.pair_filter import LAYER, NO_METADATA, MapPart, PairFilter, check_na
 from fcpair.params import Agree, Partition
 from fcpair.records import TIERS, Figure, Person, Role, Round, Verdict
 from fcpair.report.data import DecisionsPart, PeopleFigures
-from fcpair.report.map_file import (
-    CellAnswers,
-    CellMap,
-    CellStandings,
-    Extent,
-    build_layers,
-    count_answers,
-    measure_side,
-)
+from fcpair.report.map_file import CellAnswers, CellMap, CellStandings, Size, build_layers, count_answers, measure_side
 from fcpair.sentences import mark
 from fcpair.stages.adjudication.adjudicate import Tally as LabelTally
 from fcpair.stages.adjudication.adjudicate import combine_verdicts
@@ -178,10 +170,9 @@ class Monitor:
         return self._figures.get("shares", lambda: activity.question_shares(self._grid)).made
 
     @kept
-    def extent(self, tx: Tx) -> Extent | None:
+    def size(self, tx: Tx) -> Size | None:
         """Rows, columns and cells; None before there are cells."""
-        n_cells = cells.n_cells(tx)
-        return Extent(*cells.shape(tx), n_cells) if n_cells else None
+        return Size(*cells.shape(tx), n_cells) if (n_cells := cells.n_cells(tx)) else None
 
     def cell_map(self, question: str = "") -> CellMap | None:
         """The map of the grid, as `load_cell_map` has it."""

@@ -406,21 +406,21 @@ PANELS = {
 
 def build_panels(visit: Visit, page: LeadPage) -> list[Values]:
     """The panels of a page, as they are now; what is in a folded one is asked for when somebody unfolds it."""
-    named = ((name, PANELS[name]) for name in page.panels if PANELS[name].fits(visit.here))
-    return [
-        {"name": name, "title": panel.title, "folded": True} if panel.folded else build_panel(visit, name)
-        for name, panel in named
-    ]
+    return [build_panel(visit, name, unfold=False) for name in page.panels if PANELS[name].fits(visit.here)]
 
 
-def build_panel(visit: Visit, name: str) -> Values:
-    """A panel as it is now, with a `digest` by which a page asks for a newer one; UnknownIdError for none."""
+def build_panel(visit: Visit, name: str, *, unfold: bool = True) -> Values:
+    """A panel as it is now, a folded one empty unless one is to `unfold` it; UnknownIdError for none. By its `digest` a
+    page asks for a newer one.
+    """
     if name not in PANELS:
         raise UnknownIdError.say("there is no panel `%(name)s`; there are %(names)s", name=name, names=list(PANELS))
     panel = PANELS[name]
     if not panel.fits(visit.here):
         unfit = mark("this grid has no panel `%(name)s`, because of what its rounds ask and whom")
         raise UnknownIdError.say(unfit, name=name)
-    html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **panel.values(visit.here, visit.language)).body)
-    digest = hashlib.sha256(html).hexdigest()[:16]
-    return {"name": name, "title": panel.title, "folded": False, "html": Markup(html.decode()), "digest": digest}
+    html = b""
+    if unfold or not panel.folded:
+        html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **panel.values(visit.here, visit.language)).body)
+    facts = {"name": name, "title": panel.title, "folded": panel.folded}
+    return {**facts, "html": Markup(html.decode()), "digest": hashlib.sha256(html).hexdigest()[:16]}

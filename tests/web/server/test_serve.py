@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import socket
 import sqlite3
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from types import ModuleType
 from unittest.mock import patch
 
 import pytest
+import uvicorn
 from awaited import until
 from click.testing import CliRunner, Result
 from steps.online import admit
 
 from fcpair.cli import main
+from fcpair.cli.oversight import serve
 from fcpair.params import Annotate
 from fcpair.records import Role
 from fcpair.steps.people.people import save_terms
@@ -99,6 +104,23 @@ def test_the_options_are_the_terms_and_a_whole_network_is_warned_of(path: Path, 
     assert len(json.loads(served.ask("/api/next?n=5", token)[1])["tasks"]) == 1
     assert served.ask("/api/consent", token, {"demographics": {"Age": "18-29"}})[0] == 204
     assert "Dr Lee, نه 555" in served.ask("/settings", token)[1].decode() + served.ask("/annotate", token)[1].decode()
+
+
+def test_ctrl_c_is_not_lost_while_the_pages_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it would be where it is raised in a callback, of which imports have some: Python prints it and goes on."""
+    begun = list[object]()
+
+    def load(_config: uvicorn.Config) -> None:
+        module = ModuleType("loaded")
+        _reference = weakref.ref(module, lambda _: signal.raise_signal(signal.SIGINT))
+        del module
+
+    monkeypatch.setattr(uvicorn.Config, "load", load)
+    monkeypatch.setattr(uvicorn.Server, "run", lambda _server, sockets: begun.append(sockets))
+    before = signal.getsignal(signal.SIGINT)
+    serve._serve_app(serve._listen("127.0.0.1", 0))
+    assert not begun
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def wait_for(served: Served, words: str) -> str:
