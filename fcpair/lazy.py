@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Lazy", "NDArray", "np", "pd", "special", "torch"]
+__all__ = ["Lazy", "NDArray", "httpx2", "matplotlib", "np", "pd", "scipy", "tokenizers", "torch", "transformers"]
 
 
 class Lazy(ModuleType):
@@ -15,11 +15,17 @@ class Lazy(ModuleType):
 
 
 if TYPE_CHECKING:
+    import httpx2
+    import matplotlib
     import numpy as np
     import pandas as pd
+    import scipy
+    import tokenizers
     import torch
+    import transformers
     from numpy.typing import NDArray
-    from scipy import special
 else:
-    np, pd, special, torch = map(Lazy, ("numpy", "pandas", "scipy.special", "torch"))
+    np, pd = Lazy("numpy"), Lazy("pandas")
+    httpx2, matplotlib, scipy = map(Lazy, ("httpx2", "matplotlib", "scipy"))
+    tokenizers, torch, transformers = map(Lazy, ("tokenizers", "torch", "transformers"))
     NDArray = Any  # in annotations alone

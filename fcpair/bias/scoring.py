@@ -13,7 +13,7 @@ import numpy as np
 
 from fcpair.bias.answers import SCHEMES, WEIGHED, AnsweredItems, Answers, Counts, Score, count_by_unit
 from fcpair.errors import InputError, suggest_name
-from fcpair.lazy import pd, special
+from fcpair.lazy import pd, scipy
 from fcpair.notebook import Result, column_names
 from fcpair.params import BELIEVED
 from fcpair.stages.stats.intervals import LEVEL, Interval, interval_within, t_reach
@@ -134,7 +134,7 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
         value = None
         if share is not None and people is not None:
             model = (share + smooth) / (1 + 2 * smooth)
-            value = float(special.rel_entr(people, model) + special.rel_entr(1 - people, 1 - model))
+            value = float(scipy.special.rel_entr(people, model) + scipy.special.rel_entr(1 - people, 1 - model))
         why = NO_GROUP if share is None else NOBODY if people is None else ZERO if value == np.inf else None
         value = None if why else value
         divergences.append(StatementDivergence(statement, category, yes + no, people, int(n[at]), share, value, why))

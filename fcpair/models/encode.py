@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fcpair.arrays import Ints, Vectors
 from fcpair.errors import ModelError
-from fcpair.lazy import torch
+from fcpair.lazy import tokenizers, torch, transformers
 from fcpair.models import cache as kept
 from fcpair.models.cache import cache_folder
 from fcpair.models.model_files import ONNX, Model, resolve, silence_libraries
@@ -143,8 +143,6 @@ def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
 @lru_cache(maxsize=8)
 def _read_window(folder: Path) -> tuple[int, Any]:
     """Number of tokens that a model reads, and its tokenizer, without a limit; None where it has neither."""
-    from tokenizers import Tokenizer
-
     modules = _read_settings(folder / "modules.json", [])
     folder = folder / (modules[0]["path"] if modules else "")
     window = _read_settings(folder / "sentence_bert_config.json").get("max_seq_length") or min(
@@ -155,13 +153,11 @@ def _read_window(folder: Path) -> tuple[int, Any]:
     if window >= _NO_LIMIT or not any(folder.glob("*token*")):
         return 0, None
     if path.is_file():
-        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
     else:
         silence_libraries()
-        from transformers import AutoTokenizer
-
-        loaded = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        tokenizer = Tokenizer.from_str(loaded.backend_tokenizer.to_str())
+        loaded = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = tokenizers.Tokenizer.from_str(loaded.backend_tokenizer.to_str())
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return window, tokenizer
@@ -293,7 +289,6 @@ class OnnxEncoder:
 
     def __init__(self, folder: Path) -> None:
         import onnxruntime
-        from tokenizers import Tokenizer
 
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         onnxruntime.disable_telemetry_events()
@@ -301,7 +296,7 @@ class OnnxEncoder:
         options.intra_op_num_threads = _n_threads()
         self._session = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
         self._names = [input_.name for input_ in self._session.get_inputs()]
-        self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+        self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
         padding: Any = self._tokenizer.padding
         self.padding = (padding["pad_id"], padding["direction"] == "left")
         self._tokenizer.no_padding()
@@ -358,7 +353,6 @@ def _check_exportable(model: Model, loaded: Any) -> None:
 
 def _export(model: Model, loaded: Any, folder: Path) -> None:
     """Write graph and tokenizer into a new folder, and check that they give the vectors that torch gives."""
-    from tokenizers import Tokenizer
 
     class Wrapped(torch.nn.Module):  # from tensors in the order of their names to unit vectors
         def __init__(self) -> None:
@@ -380,7 +374,7 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
         tensors = tuple(torch.from_numpy(batch[name]) for name in names)
         named: dict[str, Any] = {"input_names": names, "output_names": [VECTORS], "dynamic_axes": shapes}
         torch.onnx.export(Wrapped().eval(), tensors, str(folder / GRAPH), dynamo=False, **named)
-    tokenizer = Tokenizer.from_str(loaded.tokenizer.backend_tokenizer.to_str())
+    tokenizer = tokenizers.Tokenizer.from_str(loaded.tokenizer.backend_tokenizer.to_str())
     tokenizer.enable_truncation(loaded.max_seq_length)
     pad_id, is_left = torch_encoder.padding
     tokenizer.enable_padding(direction="left" if is_left else "right", pad_id=pad_id)

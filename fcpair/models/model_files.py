@@ -15,6 +15,7 @@ from typing import get_args
 
 from fcpair.errors import ModelError, require
 from fcpair.files.tables.folders import digest_file
+from fcpair.lazy import transformers
 from fcpair.params import DEFAULT_MODEL, Backend
 
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -166,6 +167,4 @@ def silence_libraries() -> None:
     """Set what the model libraries read when they are imported or load a model: no telemetry, no progress bars."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    from transformers.utils import logging as transformers_logging
-
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]

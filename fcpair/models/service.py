@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from fcpair.errors import ServiceError
+from fcpair.lazy import httpx2
 from fcpair.models.cache import cache_folder, read_record, write_record
 from fcpair.sentences import join, say
 from fcpair.values import is_blank, parse_json
 
 if TYPE_CHECKING:
-    from httpx2 import Client, Response
     from tenacity import RetryCallState
 
 T = TypeVar("T")
@@ -216,34 +216,30 @@ class Service:
             )
         return self.base_url.rstrip("/")
 
-    def _client(self) -> Client:
-        from httpx2 import Client, InvalidURL
-
+    def _client(self) -> httpx2.Client:
         if not all("!" <= sign <= "~" for sign in self.key or ""):
             raise ServiceError("OPENAI_API_KEY contains a space or another character that no key has; copy it again")
         headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPT_GZIP}
         headers |= {"Authorization": f"Bearer {self.key}"} if self.key else {}
         try:
-            return Client(headers=headers, timeout=self.timeout_s)
-        except (ImportError, InvalidURL, OSError, ValueError) as error:
+            return httpx2.Client(headers=headers, timeout=self.timeout_s)
+        except (ImportError, httpx2.InvalidURL, OSError, ValueError) as error:
             raise ServiceError(
                 f"no connection can be prepared ({type(error).__name__}); check the proxy (HTTP_PROXY, HTTPS_PROXY, "
                 "ALL_PROXY) and the certificates (SSL_CERT_FILE) that the environment names"
             ) from None
 
     def _attempt(self, url: str, prompt: Prompt, read: Callable[[Any], T]) -> T:
-        from httpx2 import HTTPError, InvalidURL, TimeoutException
-
         client = self._client()
         try:
             answer = post(client, url, timeout_s=self.timeout_s, longest=LONGEST_ANSWER, content=prompt.content)
         except TooLongError as error:
             raise BrokenReply(str(error)) from None
-        except TimeoutException:
+        except httpx2.TimeoutException:
             raise BrokenReply(f"there was no answer within {self.timeout_s:g} s", advice=_ADVICE[408]) from None
-        except InvalidURL:
+        except httpx2.InvalidURL:
             raise ServiceError(_NO_ADDRESS) from None
-        except HTTPError as error:
+        except httpx2.HTTPError as error:
             advice = "check OPENAI_BASE_URL and that the service runs"
             raise BrokenReply(f"the connection failed ({type(error).__name__})", advice=advice) from None
         text = answer.body.decode("utf-8", "replace")
@@ -330,14 +326,12 @@ class Answer:
     body: bytes
 
 
-def post(client: Client, url: str, *, timeout_s: float, longest: int, **request: Any) -> Answer:
+def post(client: httpx2.Client, url: str, *, timeout_s: float, longest: int, **request: Any) -> Answer:
     """Send a request (`Client.stream` takes it), return its whole answer, and close the client. `timeout_s` is for
     everything: finding the address, connecting, sending, head and body; `longest` is in bytes, unpacked. Raises
     httpx2.TimeoutException; httpx2.HTTPError, httpx2.InvalidURL for no connection, or an answer that is none;
     TooLongError.
     """
-    from httpx2 import ReadTimeout
-
     answers: SimpleQueue[Answer | Exception] = SimpleQueue()
 
     def send() -> None:
@@ -351,7 +345,7 @@ def post(client: Client, url: str, *, timeout_s: float, longest: int, **request:
     try:
         answer = answers.get(timeout=timeout_s)
     except Empty:
-        raise ReadTimeout(f"no whole answer within {timeout_s:g} s") from None
+        raise httpx2.ReadTimeout(f"no whole answer within {timeout_s:g} s") from None
     finally:
         client.close()
     if isinstance(answer, Exception):
@@ -359,12 +353,10 @@ def post(client: Client, url: str, *, timeout_s: float, longest: int, **request:
     return answer
 
 
-def _read_body(response: Response, longest: int) -> bytes:
-    from httpx2 import DecodingError
-
+def _read_body(response: httpx2.Response, longest: int) -> bytes:
     packing = response.headers.get("Content-Encoding", "identity").strip().lower()
     if packing not in ("identity", "", "gzip", "x-gzip"):
-        raise DecodingError(f"the answer is compressed with `{packing}`, which was not asked for")
+        raise httpx2.DecodingError(f"the answer is compressed with `{packing}`, which was not asked for")
     unpacker = zlib.decompressobj(_GZIP) if packing in ("gzip", "x-gzip") else None
     body = bytearray()
     try:
@@ -373,7 +365,7 @@ def _read_body(response: Response, longest: int) -> bytes:
             if len(body) > longest:
                 raise TooLongError(f"the answer was longer than {longest} bytes")
     except zlib.error as error:
-        raise DecodingError(str(error)) from None
+        raise httpx2.DecodingError(str(error)) from None
     if unpacker and not unpacker.eof:
-        raise DecodingError("the compressed answer is truncated")
+        raise httpx2.DecodingError("the compressed answer is truncated")
     return bytes(body)

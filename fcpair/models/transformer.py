@@ -12,7 +12,7 @@ import numpy as np
 
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError, ModelError, suggest_name
-from fcpair.lazy import special, torch
+from fcpair.lazy import scipy, torch, transformers
 from fcpair.models.cache import cache_folder
 from fcpair.models.encode import Cut, Progress, compute_rows, count_cut, longest_first
 from fcpair.models.model_files import Model, resolve, silence_libraries
@@ -55,7 +55,7 @@ def label_scores(
         raise ModelError(f"{name} predicts numbers, not labels; its output is not a probability")
     logits, n_cut = _logits(texts, model, tokenizer, name, progress)
     is_independent = logits.shape[1] == 1 or model.config.problem_type == "multi_label_classification"
-    return (special.expit(logits) if is_independent else special.softmax(logits, axis=1))[:, at], n_cut
+    return (scipy.special.expit(logits) if is_independent else scipy.special.softmax(logits, axis=1))[:, at], n_cut
 
 
 def pair_scores(pairs: Sequence[tuple[str, str]], name: str, progress: Progress | None = None) -> tuple[Floats, int]:
@@ -132,10 +132,8 @@ def max_input_tokens(model: Any, tokenizer: Any) -> int:
 
 def load_writer(model: Model) -> tuple[Any, Any, bool]:
     """A model that writes, its tokenizer, and whether it is causal (it repeats the prompt); raises ModelError."""
-    from transformers import AutoConfig
-
     try:
-        is_causal = not AutoConfig.from_pretrained(model.folder, local_files_only=True).is_encoder_decoder
+        is_causal = not transformers.AutoConfig.from_pretrained(model.folder, local_files_only=True).is_encoder_decoder
     except Exception as error:  # the library raises many kinds; each only means: not such a model
         raise ModelError(f"{model.name} cannot be loaded as a model of transformers: {error}") from error
     network, tokenizer = load_transformer(_CAUSAL if is_causal else _SEQUENCES, model)
@@ -149,11 +147,8 @@ def load_writer(model: Model) -> tuple[Any, Any, bool]:
 def load_transformer(kind: str, model: Model) -> tuple[Any, Any]:
     """A model of a kind, ready to be read, and its tokenizer; raises ModelError where it cannot be had."""
     silence_libraries()
-    import transformers
-    from transformers.utils import logging
-
-    verbosity = logging.get_verbosity()
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    verbosity = transformers.logging.get_verbosity()
+    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         cls = getattr(transformers, kind)
         network, loading_info = cls.from_pretrained(model.folder, local_files_only=True, output_loading_info=True)
@@ -161,7 +156,7 @@ def load_transformer(kind: str, model: Model) -> tuple[Any, Any]:
     except Exception as error:  # the library raises many kinds; each only means: not such a model
         raise ModelError(f"{model.name} cannot be loaded as a model of transformers: {error}") from error
     finally:
-        logging.set_verbosity(verbosity)
+        transformers.logging.set_verbosity(verbosity)
     saved_as = (network.config.architectures or ["nothing that its configuration names"])[0]
     if saved_as != type(network).__name__:  # its head would be made up, or a masked model foretell what it has seen
         raise ModelError(
@@ -198,7 +193,7 @@ def score_labels(texts: Sequence[str], model: Model, progress: Progress | None =
     labels = tuple(str(network.config.id2label[at]) for at in range(network.config.num_labels))
     distinct = {text: at for at, text in enumerate(dict.fromkeys(texts))}
     logits, _ = _logits([(text,) for text in distinct], network, tokenizer, model.name, progress)
-    return LabelScores(labels, special.expit(logits)[[distinct[text] for text in texts]], count_cut(texts, model))
+    return LabelScores(labels, scipy.special.expit(logits)[[distinct[text] for text in texts]], count_cut(texts, model))
 
 
 PAIRS_AT_ONCE = 32

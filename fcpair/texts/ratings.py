@@ -16,7 +16,7 @@ import numpy as np
 from fcpair.arrays import Bools, Floats
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.tabular import LINE, lines_of, place_of, read_cells, read_table, require_columns
-from fcpair.lazy import pd, special
+from fcpair.lazy import pd, scipy
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
 from fcpair.stages.corpus.sample import own_order
@@ -422,7 +422,7 @@ def check_selection(measure: Floats, population: Floats | None = None) -> Select
         share = float(((population >= first) & (population <= third)).mean())
         below, above = int((measure < first).sum()), int((measure > third).sum())
         n_middle = n - below - above
-        if (p := float(special.bdtr(n_middle, n, share))) < ALPHA_POPULATION and min(below, above) >= SIDE * n:
+        if (p := float(scipy.special.bdtr(n_middle, n, share))) < ALPHA_POPULATION and min(below, above) >= SIDE * n:
             warning = (
                 f"the texts look picked by the extremes of the measure: {n_middle} of {n} are in the middle half of "
                 f"its population ({len(population):,} texts), which chance would leave so empty with p = {p:.1g}"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.lazy import matplotlib
+
 Pixels = NDArray[np.uint8]
 
 Colour = tuple[int, int, int]
@@ -48,9 +50,7 @@ THEMES, PAPER = (LIGHT, DARK), LIGHT.inks
 
 def cividis(at: float) -> Colour:
     """The colour at `at` (0 to 1) of the map cividis, whose lightness rises evenly from dark blue to yellow."""
-    from matplotlib import colormaps
-
-    red, green, blue, _ = colormaps["cividis"](min(max(at, 0.0), 1.0), bytes=True)
+    red, green, blue, _ = matplotlib.colormaps["cividis"](min(max(at, 0.0), 1.0), bytes=True)
     return int(red), int(green), int(blue)
 
 
@@ -140,9 +140,7 @@ def paint_means(
     mean: NDArray[np.float64], top: float, index: NDArray[np.int8], looks: tuple[str, ...], px: int, theme: Theme
 ) -> Pixels:
     """A map of means from 0 to `top`, `px` pixels a block; where the mean is missing, the look that `index` says."""
-    from matplotlib import colormaps
-
-    colours = colormaps["cividis"](np.nan_to_num(mean) / top, bytes=True)[..., :3]
+    colours = matplotlib.colormaps["cividis"](np.nan_to_num(mean) / top, bytes=True)[..., :3]
     pixels = np.repeat(np.repeat(colours, px, axis=0), px, axis=1)
     missing = np.repeat(np.repeat(np.isnan(mean), px, axis=0), px, axis=1)
     pixels[missing] = paint_classes(index, looks, px, theme)[missing]

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from fcpair.evaluate.outcome import ALPHA, Outcome, Score, TierFacts, drop_random_draws
+from fcpair.lazy import matplotlib
 from fcpair.records import TIERS
 from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER, Inks
@@ -183,11 +184,9 @@ def _draw_slot(canvas: Canvas, top: float, score: Score, look: tuple[float, str]
 
 
 def _fill(look: tuple[float, str]) -> dict[str, Any]:
-    from matplotlib import colormaps
-
     at, hatch = look
     hatching = "#ffffff" if at < 0.55 else "#000000"
-    return {"facecolor": colormaps["cividis"](at), "hatch": hatch, "edgecolor": hatching, "linewidth": 0}
+    return {"facecolor": matplotlib.colormaps["cividis"](at), "hatch": hatch, "edgecolor": hatching, "linewidth": 0}
 
 
 def _band_fill(inks: Inks) -> dict[str, Any]:

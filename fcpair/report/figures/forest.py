@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from fcpair.lazy import matplotlib
 from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER, Inks
 from fcpair.report.figures.layout import MARGIN, Legend, Sheet, make_printable
@@ -139,9 +140,7 @@ def axis_range(forest: Forest) -> tuple[float, float]:
 
 
 def _mark_style(at: int, inks: Inks) -> dict[str, Any]:
-    from matplotlib import colormaps
-
-    face = {"markerfacecolor": colormaps["cividis"](TONES[at % len(TONES)]), "markeredgecolor": inks.ink}
+    face = {"markerfacecolor": matplotlib.colormaps["cividis"](TONES[at % len(TONES)]), "markeredgecolor": inks.ink}
     style = {"marker": SHAPES[at % len(SHAPES)], "markersize": 6, "markeredgewidth": 0.8, "linestyle": ""}
     return {**style, **face, "zorder": 4, "clip_on": False}
 

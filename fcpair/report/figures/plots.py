@@ -12,7 +12,7 @@ import numpy as np
 from fcpair.bias.answers import SCHEMES
 from fcpair.bias.scoring import METHOD, ScoredAnswers
 from fcpair.errors import InputError, suggest_name
-from fcpair.lazy import pd
+from fcpair.lazy import matplotlib, pd
 from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER
 from fcpair.report.figures.evaluation_figures import outcome_figures
@@ -159,9 +159,7 @@ def _lines(plan: OverlapPlan) -> Iterator[tuple[str, list[tuple[float, Predicted
 
 
 def _line_style(at: int) -> dict[str, Any]:
-    from matplotlib import colormaps
-
-    colour = colormaps["cividis"](TONES[at % len(TONES)])
+    colour = matplotlib.colormaps["cividis"](TONES[at % len(TONES)])
     marker = {"marker": SHAPES[at % len(SHAPES)], "markersize": 5, "markeredgecolor": PAPER.ink}
     return {"color": colour, "markerfacecolor": colour, "linewidth": 1.2, **marker, "markeredgewidth": 0.6}
 

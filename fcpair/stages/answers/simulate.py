@@ -15,7 +15,7 @@ import numpy as np
 
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
-from fcpair.lazy import special
+from fcpair.lazy import scipy
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Curate, Edit, Form, Question, Text
 from fcpair.stages.questions.form import Answer
 from fcpair.stages.stats.latent_labels import Effects, class_model_at, fit_effects
@@ -245,7 +245,7 @@ def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
     codes = [code for code in _ordered(question) if code in question.definite]
     n_positive, n_negative = len(question.positive), len(codes) - len(question.positive)
     shares = [(1 - positive) / n_negative] * n_negative + [positive / n_positive] * n_positive
-    return np.asarray(codes)[np.searchsorted(special.ndtri(np.minimum(np.cumsum(shares)[:-1], 1.0)), pairs)]
+    return np.asarray(codes)[np.searchsorted(scipy.special.ndtri(np.minimum(np.cumsum(shares)[:-1], 1.0)), pairs)]
 
 
 def draw_leniency(person_ids: Ints, effects: Effects, seed: int) -> Floats:

@@ -21,6 +21,7 @@ from numpy.random import Generator
 
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
+from fcpair.lazy import scipy
 from fcpair.params import check_shares
 from fcpair.sentences import Id
 from fcpair.stages.assignment.slots import fill_loads, n_earlier_equal
@@ -119,16 +120,14 @@ def _mend_share(pairs: Pairs, taken: Bools, size: int, low: Ints, high: Ints) ->
     lows = np.concatenate([np.zeros(len(pairs), np.int64), low, [size]])
     highs = np.concatenate([np.ones(len(pairs), np.int64), high, [size]])
     flow = np.concatenate([taken, np.clip(pairs.degrees(taken), low, high), [size]])
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_flow
-
     source, sink = end + 1, end + 2
     excess = np.bincount(heads, flow, source) - np.bincount(tails, flow, source)
     over, under = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
     sources, sinks = np.full(len(over), source), np.full(len(under), sink)
     room = np.concatenate([highs - flow, flow - lows, excess[over], -excess[under]]).astype(np.int32)
     rows, columns = (np.concatenate([tails, heads, sources, under]), np.concatenate([heads, tails, over, sinks]))
-    result = maximum_flow(csr_array((room, (rows, columns)), shape=(sink + 1, sink + 1)), source, sink)
+    network = scipy.sparse.csr_array((room, (rows, columns)), shape=(sink + 1, sink + 1))
+    result = scipy.sparse.csgraph.maximum_flow(network, source, sink)
     change = np.asarray(result.flow[tails, heads]).ravel().astype(np.int64)
     return (flow + change)[: len(pairs)] == 1, bool(result.flow_value == excess[over].sum())
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
+from fcpair.lazy import scipy
 from fcpair.param_values import check_rules
 from fcpair.stages.assignment.assign import (
     AssignedPairs,
@@ -179,9 +180,6 @@ def _shift_work(row: Ints, crew: Bools, barred: Bools, missing: Ints, room: Ints
     """Give cells the answers that they miss, and take work from people with a surplus, by as many as have room. A unit
     goes to a person in its row, and on to whom that one may hand a cell, or stays where they have none in the row.
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_flow
-
     n_cells, n_people = crew.shape
     n_rows = int(row.max()) + 1
     in_row = np.zeros((n_rows, n_people), np.bool_)
@@ -202,7 +200,8 @@ def _shift_work(row: Ints, crew: Bools, barred: Bools, missing: Ints, room: Ints
     )
     tails, heads = (np.concatenate([arc[end_] for arc in arcs]) for end_ in (0, 1))
     capacity = np.concatenate([np.broadcast_to(arc[2], len(arc[0])) for arc in arcs]).astype(np.int32)
-    flow = maximum_flow(csr_array((capacity, (tails, heads)), shape=(end + 1, end + 1)), start, end).flow.tocoo()
+    network = scipy.sparse.csr_array((capacity, (tails, heads)), shape=(end + 1, end + 1))
+    flow = scipy.sparse.csgraph.maximum_flow(network, start, end).flow.tocoo()
     moved = flow.data > 0
     tail, head = flow.row[moved], flow.col[moved]
     is_given, is_lost = tail < n_cells, (head < n_cells) & (tail < start)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from fcpair.arrays import Bools, Ints
+from fcpair.lazy import scipy
 
 
 def fill_slots(pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
@@ -65,12 +66,10 @@ def _level_loads(is_allowed: Bools, n_slots: Ints, loads: Ints, rng: Generator) 
         quota[row, is_allowed[row]] = fill_loads((loads + quota.sum(axis=0))[is_allowed[row]], int(n_slots[row]), rng)
     if len(is_allowed) == 1:
         return quota  # which is level already
-    from scipy.sparse.csgraph import shortest_path
-
     while True:
         total = loads + quota.sum(axis=0)
         can_hand = (quota > 0).astype(np.int64).T @ is_allowed.astype(np.int64)
-        steps, before = shortest_path(can_hand > 0, unweighted=True, return_predecessors=True)
+        steps, before = scipy.sparse.csgraph.shortest_path(can_hand > 0, unweighted=True, return_predecessors=True)
         gap = np.where(np.isfinite(steps), total[:, None] - total, 0)
         giver, taker = np.unravel_index(gap.argmax(), gap.shape)
         if gap[giver, taker] < 2:

@@ -18,7 +18,7 @@ import numpy as np
 
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
-from fcpair.lazy import special
+from fcpair.lazy import scipy
 from fcpair.param_values import check_rules
 from fcpair.stages.questions import Closed
 from fcpair.stages.stats.jackknife_intervals import jackknife_spread
@@ -238,7 +238,7 @@ def joint(effects: Effects, leniency: Floats) -> Floats:
     log_s = log_s * hardness**0.5
     what, hard = (grid.ravel() for grid in np.meshgrid(z, log_s, indexing="ij"))
     thresholds = np.array(effects.thresholds)[:, None, None]
-    below = special.ndtr((thresholds - leniency[:, None] - what) / (effects.noise * np.exp(hard)))
+    below = scipy.special.ndtr((thresholds - leniency[:, None] - what) / (effects.noise * np.exp(hard)))
     ends = np.concatenate([np.zeros_like(below[:1]), below, np.ones_like(below[:1])])
     share = np.moveaxis(np.diff(ends, axis=0), 0, -1)  # annotator, node, class
     return np.asarray(np.einsum("aqi,bqj,q->abij", share, share, np.outer(z_weight, s_weight).ravel(), optimize=True))
@@ -293,7 +293,8 @@ def fit_effects(effects: Effects, class_shares: Floats, kappa: float) -> Effects
 
 
 def _with_shares(effects: Effects, class_shares: Floats, noise: float) -> Effects:
-    thresholds = special.ndtri(np.minimum(np.cumsum(class_shares)[:-1], 1.0)) * sqrt(1 + noise**2 + effects.leniency**2)
+    spread = sqrt(1 + noise**2 + effects.leniency**2)
+    thresholds = scipy.special.ndtri(np.minimum(np.cumsum(class_shares)[:-1], 1.0)) * spread
     return replace(effects, noise=noise, thresholds=tuple(thresholds.tolist()))
 
 
@@ -305,9 +306,8 @@ def class_model(effects: Effects) -> ClassModel:
 
 def _answers_to(effects: Effects, what: Floats) -> Floats:
     """The probabilities of each answer to pairs that are like this, (..., n_classes); leniency is drawn for each."""
-    below = special.ndtr(
-        (np.array(effects.thresholds) - what[..., None]) / sqrt(effects.noise**2 + effects.leniency**2)
-    )
+    spread = sqrt(effects.noise**2 + effects.leniency**2)
+    below = scipy.special.ndtr((np.array(effects.thresholds) - what[..., None]) / spread)
     return np.diff(below, axis=-1, prepend=0.0, append=1.0)
 
 

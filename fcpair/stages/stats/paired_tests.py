@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from math import floor, log2, sqrt
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from fcpair.arrays import Floats
 from fcpair.errors import InputError
+from fcpair.lazy import scipy
 from fcpair.notebook import Result, column_names
 from fcpair.param_values import as_params
 from fcpair.params import Power
@@ -168,15 +170,11 @@ def noncentral_tails(df: int, shift: float, level: float) -> float:
     """Probability that noncentral t lies beyond the bounds of a two-sided t test at a level, integrated over the
     estimate of the standard deviation: `nct` of scipy 1.17 is NaN for many plans (10,000 HS, shift 5, level 0.05 / 66).
     """
-    from scipy.integrate import quad
-    from scipy.special import ndtr
-    from scipy.stats import chi, t
-
-    bound = float(t.isf(level / 2, df))
+    bound = float(scipy.stats.t.isf(level / 2, df))
 
     def density(s: float) -> float:
-        beyond = ndtr(shift - bound * s) + ndtr(-shift - bound * s)
-        return float(beyond * chi.pdf(s * sqrt(df), df) * sqrt(df))
+        beyond = scipy.special.ndtr(shift - bound * s) + scipy.special.ndtr(-shift - bound * s)
+        return float(beyond * scipy.stats.chi.pdf(s * sqrt(df), df) * sqrt(df))
 
-    ends = [float(chi.ppf(at, df)) / sqrt(df) for at in (TAIL, 0.5, 1 - TAIL)]
-    return float(quad(density, ends[0], ends[1])[0] + quad(density, ends[1], ends[2])[0])
+    ends = [float(scipy.stats.chi.ppf(at, df)) / sqrt(df) for at in (TAIL, 0.5, 1 - TAIL)]
+    return sum(float(scipy.integrate.quad(density, *of)[0]) for of in pairwise(ends))

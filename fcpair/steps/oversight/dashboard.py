@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -50,7 +50,7 @@ from fcpair.store.corpus.sides import Axis
 from fcpair.store.oversight import pair_search
 
 if TYPE_CHECKING:
-    from fcpair.report.map_file import CellMap
+    from fcpair.report.map_file import Layer
     from fcpair.report.page import Section
 
 
@@ -173,6 +173,10 @@ class Monitor:
     def size(self, tx: Tx) -> Size | None:
         """Rows, columns and cells; None before there are cells."""
         return Size(*cells.shape(tx), n_cells) if (n_cells := cells.n_cells(tx)) else None
+
+    def layers(self, question: str = "") -> tuple[Layer, ...]:
+        """The layers of the map, as `load_layers` has them."""
+        return self._read(partial(load_layers, question=question))
 
     def cell_map(self, question: str = "") -> CellMap | None:
         """The map of the grid, as `load_cell_map` has it."""
@@ -335,8 +339,19 @@ SKIPPED = -2  # in the place of a choice
 NO_LABEL, FOR_PERSON, FOR_POLICY, DISCARDED, DECIDED, VALID, NOT_VALID = range(7)  # places in STATES
 
 
-def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
-    """The map of the grid for the answers to a question, the first where none is named; None before there are cells."""
+class _Asked(NamedTuple):
+    """The question whose answers a map shows, among all `questions`: a `part` of the form of a round."""
+
+    questions: tuple[str, ...]
+    name: str
+    round_: Round
+    part: int
+    question: Closed | None
+    choices: tuple[str, ...]
+    is_decided: bool
+
+
+def _find_asked(tx: Tx, question: str) -> _Asked:
     questions: dict[str, tuple[Round, int, Closed | None]] = {}  # by name: round, part of its form, what can be counted
     for answered in sorted(rounds.answer_rounds(tx), key=lambda round_: not round_.counts):
         parts = enumerate(form_of(answered.form).parts())
@@ -351,27 +366,44 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
         raise UnknownIdError.say("there is no question `%(question)s`; %(hint)s", question=question, hint=hint)
     question = question or next(iter(questions))
     round_, part_index, asked = questions[question]
-    names = tuple(choice.name for choice in asked or ())
+    choices = tuple(choice.name for choice in asked or ())
+    is_decided = asked is not None and round_.counts and labels_of(tx) is not None
+    if is_decided and round_.role is Role.RESPONDENT:  # of whose answers a policy alone decides
+        is_decided = rule_decisions.policy_that_holds(tx) is not None
+    return _Asked(tuple(questions), question, round_, part_index, asked, choices, is_decided)
+
+
+def load_layers(tx: Tx, question: str = "") -> tuple[Layer, ...]:
+    """The layers of that map, by name and title alone: without a cell in them."""
+    asked, nothing = _find_asked(tx, question), np.zeros(0, np.int64)
+    standings = None
+    if asked.question and asked.is_decided:
+        tier = None if tier_obstacle(asked.question) else nothing
+        rules = tier_rules(effective_options(tx, Partition, {}))[len(TIERS) :] if tier is not None else ()
+        standings = CellStandings(nothing, nothing, tier, {rule.tier: nothing > 0 for rule in rules})
+    return build_layers(count_answers(nothing, nothing, nothing, 0, asked.choices), standings)
+
+
+def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
+    """The map of the grid for the answers to a question, the first where none is named; None before there are cells."""
+    asked = _find_asked(tx, question)
     located = cells.cell_arrays(tx)
     cell_ids, places = located["cell_id"], cells.places_of(tx, located)
     if not len(cell_ids):
         return None
-    arrays = pair_search.current_answers(tx, round_)
+    arrays = pair_search.current_answers(tx, asked.round_)
     choices = np.full(int(arrays["answer_id"].max(initial=0)) + 1, NO_CODE)  # by the id of the answer
-    if asked is not None:
+    if asked.question is not None:
         ids = np.flatnonzero(np.bincount(arrays["answer_id"]))
         ids = ids[ids != pair_search.NO_ID]
         stored = rounds.answer_values(tx, ids.tolist())
-        codes = part_codes(form_of(round_.form), stored)[:, part_index]
-        choices[ids] = _choice_places(asked, codes)
+        codes = part_codes(form_of(asked.round_.form), stored)[:, asked.part]
+        choices[ids] = _choice_places(asked.question, codes)
     choices[pair_search.NO_ID] = SKIPPED
     cell = np.searchsorted(cell_ids, arrays["cell_id"])
-    answers = count_answers(cell, choices[arrays["answer_id"]], arrays["time"], len(cell_ids), names)
+    answers = count_answers(cell, choices[arrays["answer_id"]], arrays["time"], len(cell_ids), asked.choices)
     corpus = np.sort(cells.places_of(tx, cells.corpus_pairs(tx)))
-    standings, is_survey = None, round_.role is Role.RESPONDENT  # of which a policy alone decides
-    if asked and round_.counts and labels_of(tx) is not None:
-        decides = not is_survey or rule_decisions.policy_that_holds(tx) is not None
-        standings = _standings(tx, asked, answers, cell_ids) if decides else None
+    standings = _standings(tx, asked.question, answers, cell_ids) if asked.question and asked.is_decided else None
     shape = cells.shape(tx)
     row, column = np.divmod(places, shape[1])
     row_clusters, column_clusters = (
@@ -385,9 +417,9 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
         layers=build_layers(answers, standings),
         rows=measure_side("rows", row, column, shape, answers, row_clusters),
         columns=measure_side("columns", column, row, shape[::-1], answers, column_clusters),
-        choices=names,
-        questions=tuple(questions),
-        question=question,
+        choices=asked.choices,
+        questions=asked.questions,
+        question=asked.name,
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError, suggest_name
+from fcpair.lazy import scipy
 from fcpair.models.encode import encode
 from fcpair.models.model_files import resolve
 from fcpair.models.transformer import TokenLosses, label_scores, measure_losses, pair_scores
@@ -172,26 +173,20 @@ class Mover(TokenVectorMeasure):
 
     def similarity(self, text_vectors: Floats, reference_vectors: Floats) -> float:
         """By an assignment where both have as many tokens (an optimum is one then), else by a linear program."""
-        from scipy.optimize import linear_sum_assignment
-        from scipy.spatial.distance import cdist
-
-        cost = cdist(text_vectors, reference_vectors)
+        cost = scipy.spatial.distance.cdist(text_vectors, reference_vectors)
         if len(text_vectors) == len(reference_vectors):
-            return 1 - float(cost[linear_sum_assignment(cost)].mean())
+            return 1 - float(cost[scipy.optimize.linear_sum_assignment(cost)].mean())
         return 1 - _transport_cost(cost)
 
 
 def _transport_cost(cost: Floats) -> float:
     """The least cost of transport between two sets of equal weights, each of sum 1, shape `(n_one, n_other)`."""
-    from scipy.optimize import linprog
-    from scipy.sparse import eye_array, kron, vstack
-
     n_one, n_other = cost.shape
-    leaves = kron(eye_array(n_one), np.ones((1, n_other)))
-    comes = kron(np.ones((1, n_one)), eye_array(n_other))
+    leaves = scipy.sparse.kron(scipy.sparse.eye_array(n_one), np.ones((1, n_other)))
+    comes = scipy.sparse.kron(np.ones((1, n_one)), scipy.sparse.eye_array(n_other))
     weights = np.concatenate([np.full(n_one, 1 / n_one), np.full(n_other, 1 / n_other)])
-    sums: Any = vstack([leaves, comes]).tocsr()  # linprog takes sparse ones; its types do not say so
-    solved: Any = linprog(cost.ravel(), A_eq=sums, b_eq=weights, method="highs")
+    sums: Any = scipy.sparse.vstack([leaves, comes]).tocsr()  # linprog takes sparse ones; its types do not say so
+    solved: Any = scipy.optimize.linprog(cost.ravel(), A_eq=sums, b_eq=weights, method="highs")
     return float(solved.fun)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError, require
 from fcpair.files.tables.tabular import check_file, read_table
+from fcpair.lazy import scipy
 from fcpair.texts.measures.base import (
     ENGLISH,
     NO_TOKEN,
@@ -332,14 +333,12 @@ class Novelty(Measure):
 
 
 def _max_similarity(texts: Sequence[frozenset[str]], others: Sequence[frozenset[str]]) -> Floats:
-    from scipy.sparse import csr_array
-
     at = {token: number for number, token in enumerate(sorted({token for text in (*texts, *others) for token in text}))}
 
-    def incidence(sets: Sequence[frozenset[str]]) -> csr_array:
+    def incidence(sets: Sequence[frozenset[str]]) -> scipy.sparse.csr_array:
         starts = np.cumsum([0, *map(len, sets)])
         columns = np.array([at[token] for set_ in sets for token in set_], np.int64)
-        return csr_array((np.ones(len(columns)), columns, starts), shape=(len(sets), len(at)))
+        return scipy.sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(sets), len(at)))
 
     whole, sizes = incidence(others).T.tocsc(), np.array(list(map(len, others)))
     similarities = np.zeros(len(texts))

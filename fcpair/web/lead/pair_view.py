@@ -14,7 +14,6 @@ from fcpair.grid import FoundPairs
 from fcpair.lazy import np
 from fcpair.pair_filter import LAYER, Area, FilterState, MapPart, PairFilter, check_name
 from fcpair.report.formatting import named
-from fcpair.report.map_file import CellMap
 from fcpair.sentences import mark, mark_plural
 from fcpair.web.current_grid import GRID
 from fcpair.web.form import parse_number
@@ -89,12 +88,13 @@ class PairView:
         self.number = "cell" if planned else "pair"
 
     @cached_property
-    def map(self) -> CellMap | None:
-        """The map of the grid, for the question in the address; None where there is none."""
+    def layers(self) -> dict[str, str]:
+        """The columns of the layers of the map, for the question in the address, and what they are called."""
         try:
-            return self.here.monitor.cell_map(self.asked.get("question", ""))
+            layers = self.here.monitor.layers(self.asked.get("question", ""))
         except UnknownIdError:
-            return None
+            return {}
+        return {LAYER + layer.name: self.say(layer.title) for layer in layers}
 
     def say(self, words: str) -> str:
         """Words of fcpair's in the language of the page."""
@@ -109,15 +109,14 @@ class PairView:
         for name in (*(choice.name for choice in self.choices.metadata), *filter(METADATA.fullmatch, self.query)):
             side, _, key = name.partition(".")
             titles[name] = f"{self.sides.get(side, side).capitalize()}: {key}"
-        return titles | {LAYER + layer.name: self.say(layer.title) for layer in (self.map.layers if self.map else ())}
+        return titles | self.layers
 
     @cached_property
     def columns(self) -> list[Column]:
         """All columns that there are, those that are shown first, in the order of the address."""
         facts, texts = [*FACTS] if self.choices.has_answers else [], [choice.name for choice in self.choices.metadata]
         usual = [self.number, *self.sides, *facts]
-        layers = [LAYER + layer.name for layer in (self.map.layers if self.map else ()) if layer.name not in FACTS]
-        every = [*usual, *layers, *texts]
+        every = [*usual, *(name for name in self.layers if name.removeprefix(LAYER) not in FACTS), *texts]
         shown = [name for name in self.asked.get("show", "").split(",") if name in every] or usual
         kinds = {self.number: "number"} | dict.fromkeys((*self.sides, *texts), "text")
         names = dict.fromkeys([self.number, *shown, *every])
@@ -129,8 +128,8 @@ class PairView:
         """Name that people read for a value of a filter; a person, and what a text came with, as it is."""
         if name == "state" and value in STATES:
             return self.language.find(STATES[FilterState(value)])
-        if name.startswith(LAYER) and name in self.titles and self.map:
-            classes = dict(enumerate(self.map.layer(name.removeprefix(LAYER)).classes))
+        if name in self.layers and (map_ := self.here.monitor.cell_map(self.asked.get("question", ""))):
+            classes = dict(enumerate(map_.layer(name.removeprefix(LAYER)).classes))
             return self.say(classes[at].meaning) if (at := parse_number(value)) in classes else value
         if name == "area" and (place := AREA.fullmatch(value)):
             first_row, last_row, first, last = map(self.language.digits, place.groups())

@@ -27,8 +27,12 @@ DECIDED_STATES = ("decided, not validated", "valid", "not valid")
 
 
 def map_of(grid: Grid, question: str = "") -> CellMap:
-    cell_map = Monitor(grid).cell_map(question)
+    """The map, whose layers are those that are named without it."""
+    monitor = Monitor(grid)
+    cell_map = monitor.cell_map(question)
     assert cell_map is not None
+    layers, of_map = ([(layer.name, layer.title) for layer in of] for of in (monitor.layers(question), cell_map.layers))
+    assert layers == of_map
     return cell_map
 
 
