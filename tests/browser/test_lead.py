@@ -38,7 +38,7 @@ PAGES = ("", "/people", "/agreement", "/grid", "/conflicts", "/guidelines", "/ev
 GUIDELINES = "# Rules\n\nRead both texts.\n\n" + "راهنما " * 40
 DRAFTS = "() => Object.keys(sessionStorage).filter((key) => key.startsWith('fcpair-draft')).length"
 EXAMPLES_PAGE = "/lead/examples?grid=replies"
-OF_GRIDS = [("lea", f"/lead{page}?grid={name}") for name in ("write", "tone") for page in ("", "/steps", "/downloads")]
+OF_GRIDS = [("lea", f"/lead{page}?grid={name}") for name in ("write", "tone") for page in ("", "/downloads")]
 OF_GRIDS += [("lea", "/lead/answers?round=write&grid=write"), ("judy", "/adjudicate?grid=tone")]
 
 
