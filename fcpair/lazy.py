@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Lazy", "NDArray", "httpx2", "matplotlib", "np", "pd", "scipy", "tokenizers", "torch", "transformers"]
+__all__ = ["Lazy", "NDArray", "matplotlib", "np", "pd", "scipy", "tokenizers", "torch", "transformers"]
 
 
 class Lazy(ModuleType):
@@ -15,7 +15,6 @@ class Lazy(ModuleType):
 
 
 if TYPE_CHECKING:
-    import httpx2
     import matplotlib
     import numpy as np
     import pandas as pd
@@ -26,6 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 else:
     np, pd = Lazy("numpy"), Lazy("pandas")
-    httpx2, matplotlib, scipy = map(Lazy, ("httpx2", "matplotlib", "scipy"))
+    matplotlib, scipy = Lazy("matplotlib"), Lazy("scipy")
     tokenizers, torch, transformers = map(Lazy, ("tokenizers", "torch", "transformers"))
     NDArray = Any  # in annotations alone

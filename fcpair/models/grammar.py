@@ -8,7 +8,6 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from fcpair.errors import ServiceError, require
-from fcpair.lazy import httpx2
 from fcpair.values import parse_json
 
 HARPER = "harper"
@@ -34,6 +33,8 @@ def find_faults(text: str, checker: str, language: str) -> list[Fault]:
         with _lock:
             lints = sorted(_linter().lint(text), key=lambda one: one.span.start)
         return [Fault(str(lint.lint_kind), str(lint.message), str(lint.problem_text)) for lint in lints]
+    import httpx2
+
     from fcpair.models.service import ACCEPT_GZIP, TooLongError, post
 
     form_data = {"text": text, "language": language or "auto"}

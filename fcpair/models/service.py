@@ -29,13 +29,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from fcpair.errors import ServiceError
-from fcpair.lazy import httpx2
+from fcpair.lazy import Lazy
 from fcpair.models.cache import cache_folder, read_record, write_record
 from fcpair.sentences import join, say
 from fcpair.values import is_blank, parse_json
 
 if TYPE_CHECKING:
+    import httpx2
     from tenacity import RetryCallState
+else:
+    httpx2 = Lazy("httpx2")
 
 T = TypeVar("T")
 Endpoint = Literal["chat/completions", "embeddings"]
