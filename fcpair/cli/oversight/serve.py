@@ -154,9 +154,9 @@ class _Listener(socket.socket):
 
 
 def _serve_app(listener: socket.socket) -> None:
-    # A KeyboardInterrupt that is raised in a callback of an import is lost, so Ctrl-C waits until all is loaded.
-    interrupts, raises_it = list[int](), signal.getsignal(signal.SIGINT)
-    signal.signal(signal.SIGINT, lambda number, _frame: interrupts.append(number))
+    # A KeyboardInterrupt in a callback of an import is lost, so Ctrl-C waits until all is loaded; a second does not.
+    interrupts, raises_it = list[object](), signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, lambda number, _frame: interrupts.append(signal.signal(number, raises_it)))
     import uvicorn
 
     open_file_limit(N_FILES)

@@ -106,20 +106,28 @@ def test_the_options_are_the_terms_and_a_whole_network_is_warned_of(path: Path, 
     assert "Dr Lee, نه 555" in served.ask("/settings", token)[1].decode() + served.ask("/annotate", token)[1].decode()
 
 
-def test_ctrl_c_is_not_lost_while_the_pages_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it would be where it is raised in a callback, of which imports have some: Python prints it and goes on."""
+@pytest.mark.parametrize("again", [False, True])
+def test_ctrl_c_is_not_lost_while_the_pages_are_loaded(monkeypatch: pytest.MonkeyPatch, again: bool) -> None:
+    """As it would be where it is raised in a callback, of which imports have some: Python prints it and goes on. A
+    second one ends at once what takes too long to load.
+    """
+    loaded = list[bool]()
     begun = list[object]()
 
     def load(_config: uvicorn.Config) -> None:
         module = ModuleType("loaded")
         _reference = weakref.ref(module, lambda _: signal.raise_signal(signal.SIGINT))
         del module
+        if again:
+            signal.raise_signal(signal.SIGINT)
+        loaded.append(True)
 
     monkeypatch.setattr(uvicorn.Config, "load", load)
     monkeypatch.setattr(uvicorn.Server, "run", lambda _server, sockets: begun.append(sockets))
     before = signal.getsignal(signal.SIGINT)
     serve._serve_app(serve._listen("127.0.0.1", 0))
     assert not begun
+    assert bool(loaded) != again
     assert signal.getsignal(signal.SIGINT) is before
 
 
