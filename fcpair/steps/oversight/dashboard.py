@@ -374,7 +374,7 @@ def _find_asked(tx: Tx, question: str) -> _Asked:
 
 
 def load_layers(tx: Tx, question: str = "") -> tuple[Layer, ...]:
-    """The layers of that map, by name and title alone: without a cell in them."""
+    """The layers of the map that `load_cell_map` makes, by name and title alone: without a cell in them."""
     asked, nothing = _find_asked(tx, question), np.zeros(0, np.int64)
     standings = None
     if asked.question and asked.is_decided:
