@@ -124,11 +124,14 @@ def test_ctrl_c_is_not_lost_while_the_pages_are_loaded(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(uvicorn.Config, "load", load)
     monkeypatch.setattr(uvicorn.Server, "run", lambda _server, sockets: begun.append(sockets))
-    before = signal.getsignal(signal.SIGINT)
-    serve._serve_app(serve._listen("127.0.0.1", 0))
-    assert not begun
-    assert bool(loaded) != again
-    assert signal.getsignal(signal.SIGINT) is before
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which is not that of a process of pytest-xdist
+    try:
+        serve._serve_app(serve._listen("127.0.0.1", 0))
+        assert not begun
+        assert bool(loaded) != again
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def wait_for(served: Served, words: str) -> str:
