@@ -41,6 +41,8 @@ FIRST: Mapping[tuple[str, ...], Forms] = {
     ("retrieve", "candidates"): mark_plural("%(n)s candidate was brought in", "%(n)s candidates were brought in"),
     ("pair", "pairs", "hs", "cn"): mark_plural(
         "%(n)s pair was made of %(hs)s and %(cn)s", "%(n)s pairs were made of %(hs)s and %(cn)s"),
+    ("extend", "pairs", "hs", "cn"): mark_plural(
+        "%(n)s pair was added by %(hs)s and %(cn)s more", "%(n)s pairs were added by %(hs)s and %(cn)s more"),
     ("pair", "cells", "grid", "rows", "columns"): mark_plural(
         "grid `%(grid)s` was made: %(n)s cell of %(rows)s and %(columns)s",
         "grid `%(grid)s` was made: %(n)s cells of %(rows)s and %(columns)s"),

@@ -206,6 +206,7 @@ class Grid(GridContext):
     select = steps.building.select
     retrieve = steps.building.bring_in_candidates
     pair = steps.building.make_grid
+    extend = steps.extension.extend
     plan = steps.overlap_plan.plan_overlap
     plan_power = steps.evaluate.plan_power
     calibration = cached_property(CalibrationRound)

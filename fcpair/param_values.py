@@ -72,10 +72,11 @@ N_PEOPLE = Bounds(1, most=10_000)  # who take part in a study
 def param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
     """A parameter; `otherwise` says what happens where none is given and the default is empty.
 
-    `more` may have `bounds`; as `metavar` what help shows in place of the type; and `shapes=False` for one that says
-    how the work is done and changes nothing in what comes of it. `needs` names the parameters without any of which this
-    one has no effect, and `idle_with` those beside any of which it has none; either may name a value, as in
-    `reader=conan`. On a form of the lead it has a `label`, else its help, and `rows` where its text is long.
+    `more` may have `bounds`; as `metavar` what help shows in place of the type; `also`, further names of its option;
+    and `shapes=False` for one that says how the work is done and changes nothing in what comes of it. `needs` names the
+    parameters without any of which this one has no effect, and `idle_with` those beside any of which it has none;
+    either may name a value, as in `reader=conan`. On a form of the lead it has a `label`, else its help, and `rows`
+    where its text is long.
     """
     return field(default=default, metadata={"help": help, "otherwise": otherwise, **more})
 

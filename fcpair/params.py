@@ -239,6 +239,41 @@ class Pair(Seeded):
 
 
 @dataclass(frozen=True)
+class Extend(Seeded):
+    """The rows and columns that a grid takes besides those that it has."""
+
+    stage: ClassVar[str] = "extend"
+    hs: int | None = param(None, mark("number of further HS to draw"), bounds=AT_LEAST_ONE, label=mark("Further HS"))
+    hs_list: Path | None = param(None, "a file with the further HS, in a column `hs`", idle_with=("hs",))
+    cn_list: Path | None = param(None, "a file with further CNs, in a column `cn`", also=("--cn",))
+    runs: tuple[Path, ...] = param(
+        (), "a TREC run whose CNs, as far as they are not in the grid, are added; may be repeated"
+    )
+    depth: int | None = param(
+        None,
+        "number of CNs of each HS to take from the top of a run",
+        otherwise="as many as the study's measures read, so that nothing they read is unjudged",
+        bounds=AT_LEAST_ONE,
+        needs=("runs",),
+    )
+    new_texts: bool = param(False, "add texts of the lists that the study does not have", needs=("hs_list", "cn_list"))
+    sample: int | None = param(
+        None,
+        "number to draw at random; all if not given. For a grid of drawn cells, by default the share that it has",
+        bounds=AT_LEAST_ONE,
+    )
+    seed: int = param(0, "random seed")
+    sheet_name: str | None = param(None, SHEET_HELP, needs=("hs_list", "cn_list"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (self.hs or self.hs_list or self.cn_list or self.runs):
+            raise InputError.say(
+                "say what the grid is to take: further HS (--hs N or --hs-list FILE), or CNs (--cn FILE or --run FILE)"
+            )
+
+
+@dataclass(frozen=True)
 class Assign(Seeded):
     """Parameters for assigning pairs to annotators."""
 

@@ -65,6 +65,7 @@ LAYERS = {
     **dict.fromkeys(
         (
             "arrays",
+            "blocks",
             "done",
             "errors",
             "sentences",

@@ -38,6 +38,7 @@ SECTIONS = {
         "select": ("acts:select", "Choose the HS, by seed or from a file."),
         "retrieve": ("acts:retrieve", "Retrieve candidate CNs."),
         "pair": ("acts:pair", "Cross the HS with the candidates."),
+        "extend": ("acts:extend", "Add HS, CNs or both to a grid that is there."),
         "plan": ("assign:plan", "Plan how much overlap is needed, and what it costs."),
         "calibrate": ("assign:calibrate", "A first batch that everybody answers, discusses, and answers again."),
         "assign": ("assign:assign", "Assign the pairs to annotators."),

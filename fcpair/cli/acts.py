@@ -16,6 +16,7 @@ from fcpair.cli.options import (
     PATH,
     as_click_type,
     option,
+    params,
     recipe_params,
     redo_option,
     seed_option,
@@ -26,21 +27,23 @@ from fcpair.cli.options import (
 from fcpair.cli.output import print_note, print_run, progress, status_spinner
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import N_PEOPLE
-from fcpair.params import ANNOTATORS_HELP, Calibration, Import, Pair, Retrieve, Select, Simulate, Validate
+from fcpair.params import ANNOTATORS_HELP, Calibration, Extend, Import, Pair, Retrieve, Select, Simulate, Validate
 
 
 @dataclass(frozen=True)
 class Act:
     """A command that calls `method`, with its own options by their names, and `also`.
 
-    An instance of `params` comes first, made of what is given and of the study's recipe; fields in `without` have
-    options of their own. `working` is shown meanwhile, `counted` as far as it is done; `then` is called at the end.
+    An instance of `params` comes first, made of what is given and, `by_recipe`, of the study's recipe; fields in
+    `without` have options of their own. `working` is shown meanwhile, `counted` as far as it is done; `then` is called
+    at the end.
     """
 
     method: str
     help: str
     params: type | None = None
     without: tuple[str, ...] = ()
+    by_recipe: bool = True
     options: tuple[Callable[[Command], Command], ...] = ()
     also: Mapping[str, Any] = field(default_factory=dict)
     of_study: bool = False
@@ -132,6 +135,24 @@ ACTS = {
         Pair,
         options=(redo_option,),
         working="making the grid",
+    ),
+    "extend": Act(
+        "extend",
+        """Add HS, CNs or both to a grid that is there.
+
+        New HS are crossed with all CNs and new CNs with all HS, as a block behind the pairs that are there: these keep
+        their numbers, labels and tiers. Where pairs are assigned, the new ones are, too, with the same overlap.
+        `fcpair blocks` shows the blocks, and whether they differ.
+
+        \b
+        Example:
+          fcpair extend --hs 5 --seed 14
+          fcpair extend --hs-list new.csv --new-texts
+          fcpair extend --run dense.trec --depth 20
+        """,
+        Extend,
+        by_recipe=False,
+        working="extending the grid",
     ),
     "calibrate start": Act(
         "calibration.start",
@@ -327,7 +348,9 @@ def make_command(words: str) -> click.Command:
         shown = progress(act.working) if act.counted else status_spinner(act.working) if act.working else nullcontext()
         with shown as report:
             options = []
-            if act.params:
+            if act.params and not act.by_recipe:
+                options.append(arguments.pop("options"))
+            elif act.params:
                 own = {name: arguments.pop(name) for name in act.without}
                 given = arguments.pop("said") | {name: value for name, value in own.items() if value is not None}
                 options.append(target.recipe_options(act.params, more=arguments.get("more", False), **given))
@@ -342,8 +365,10 @@ def make_command(words: str) -> click.Command:
     for give_option in reversed(act.options):
         command = give_option(command)
     if act.params:
-        command = recipe_params(act.params, without=act.without)(command)
+        command = (recipe_params if act.by_recipe else params)(act.params, without=act.without)(command)
     return click.command(words.rsplit(maxsplit=1)[-1], help=act.help)(command)
 
 
-import_, select, retrieve, pair, simulate = map(make_command, ("import", "select", "retrieve", "pair", "simulate"))
+import_, select, retrieve, pair, extend, simulate = map(
+    make_command, ("import", "select", "retrieve", "pair", "extend", "simulate")
+)

@@ -286,7 +286,8 @@ def _give_options(
                 text += f"  [default: {otherwise(item)}]"
             if kind is bool and otherwise is _recipe_default:
                 flag += f"/--no-{flag.removeprefix('--')}"
-            given = click.option(flag, item.name, help=text, **_settings(item, kind, otherwise))(given)
+            names = (flag, *item.metadata.get("also", ()), item.name)
+            given = click.option(*names, help=text, **_settings(item, kind, otherwise))(given)
         return given
 
     return decorate

@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fcpair.steps import building, grids, release_folder, survey
+    from fcpair.steps import building, extension, grids, release_folder, survey
     from fcpair.steps.adjudication import adjudicate, adjudication_queue, agreement, case_queues, discussion
     from fcpair.steps.answers import (
         answer_import,

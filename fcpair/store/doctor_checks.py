@@ -13,7 +13,7 @@ from shlex import quote
 from typing import Any, NamedTuple
 from warnings import catch_warnings
 
-from sqlalchemy import Table, exists, func, inspect, select
+from sqlalchemy import Table, exists, false, func, inspect, select
 from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -319,20 +319,28 @@ def consents(tx: Tx) -> CheckOutcome:
 
 def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
     """The grid is the product of its sides less the pairs of the corpus, each under its number and so only once."""
-    n_columns = len(sides.text_ids(tx, "column", drawn=True))
-    rows, columns = cells.ranked_texts(tx, "row"), cells.ranked_texts(tx, "column")
-    before = cell.c.id - grids.cell_range(tx).first - 1
-    misplaced = (
-        select(cell.c.id)
-        .outerjoin(rows, rows.c.at == before // max(n_columns, 1) + 1)
-        .outerjoin(columns, columns.c.at == before % max(n_columns, 1) + 1)
-        .where(grids.cell_range(tx).holds(cell.c.id))
-        .where(rows.c.text_id.is_distinct_from(cell.c.row_id) | columns.c.text_id.is_distinct_from(cell.c.column_id))
-    )
-    n, name_pair = cells.n_cells(tx), grids.pair_namer(tx)
-    faults = [f"{name_pair(cell_id)} is not the one of its place in the grid" for cell_id in tx.scalars(misplaced)]
-    n_known = 0 if keep_known else len(cells.corpus_pairs(tx)["hs_id"])
-    expected = len(sides.text_ids(tx, "row", drawn=True)) * n_columns - n_known
+    rows, columns, first = cells.ranked_texts(tx, "row"), cells.ranked_texts(tx, "column"), grids.cell_range(tx).first
+    blocks, name_pair = cells.load_blocks(tx), grids.pair_namer(tx)
+    faults, numbered = list[str](), false()
+    for part in blocks.rectangles:
+        before = first + part.before
+        inside = cell.c.id.between(before + 1, before + len(part.rows) * len(part.columns))
+        at = cell.c.id - before - 1
+        misplaced = (
+            select(cell.c.id)
+            .outerjoin(rows, rows.c.at == at // len(part.columns) + part.rows.start + 1)
+            .outerjoin(columns, columns.c.at == at % len(part.columns) + part.columns.start + 1)
+            .where(inside)
+            .where(
+                rows.c.text_id.is_distinct_from(cell.c.row_id) | columns.c.text_id.is_distinct_from(cell.c.column_id)
+            )
+        )
+        faults += [f"{name_pair(cell_id)} is not the one of its place in the grid" for cell_id in tx.scalars(misplaced)]
+        numbered |= inside
+    beyond = tx.scalars(select(cell.c.id).where(grids.cell_range(tx).holds(cell.c.id), ~numbered))
+    faults += [f"{name_pair(cell_id)} is not the one of its place in the grid" for cell_id in beyond]
+    n, n_known = cells.n_cells(tx), 0 if keep_known else len(cells.corpus_pairs(tx)["hs_id"])
+    expected = blocks.shapes[-1][0] * blocks.shapes[-1][1] - n_known
     if n and n != expected:
         faults.append(f"the grid has {n:,} pairs, where it should have {expected:,}")
     return CheckOutcome(n, faults)

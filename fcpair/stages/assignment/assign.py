@@ -45,6 +45,12 @@ class Pairs:
     n_hs: int
     n_nodes: int
 
+    @classmethod
+    def between(cls, hs: Ints, cn: Ints) -> Pairs:
+        """The pairs whose ends are named by any integers."""
+        (hs_names, hs_at), (cn_names, cn_at) = (np.unique(ends, return_inverse=True) for ends in (hs, cn))
+        return cls(hs_at, len(hs_names) + cn_at, len(hs_names), len(hs_names) + len(cn_names))
+
     def __len__(self) -> int:
         return len(self.hs)
 

@@ -229,10 +229,7 @@ def n_labels_missing(
         available = [n_labels for n_labels, count in remaining.items() if count]
         remaining[max((n_labels for n_labels in available if n_labels <= n_had), default=available[0])] -= 1
     target_counts = np.repeat(list(remaining), list(remaining.values()))[::-1]
-    hs_names, hs_at = np.unique(hs, return_inverse=True)
-    cn_names, cn_at = np.unique(cn, return_inverse=True)
-    pairs = Pairs(hs_at, len(hs_names) + cn_at, len(hs_names), len(hs_names) + len(cn_names))
-    target = np.zeros_like(n_assigned)
+    pairs, target = Pairs.between(hs, cn), np.zeros_like(n_assigned)
     n_met = 0
     for level in np.unique(n_assigned[~is_decided])[::-1]:
         rows = np.flatnonzero(~is_decided & (n_assigned == level))
@@ -240,6 +237,14 @@ def n_labels_missing(
         target[rows] = numbers[split_pairs(pairs.subset(rows), n_each, rng)]
         n_met += len(rows)
     return np.asarray(np.maximum(target - n_assigned, 0))
+
+
+def spread_labels(hs: Ints, cn: Ints, n_pairs: Mapping[int, int], seed: int) -> Ints:
+    """Number of labels of each pair, `(n,)`: as many get each number as `n_pairs` says, n in all, spread over `hs` and
+    `cn`, `(n,)`, as evenly as can be.
+    """
+    n_labels, n_each = (np.array(list(values), np.int64) for values in (n_pairs.keys(), n_pairs.values()))
+    return n_labels[split_pairs(Pairs.between(hs, cn), n_each, np.random.default_rng(seed))]
 
 
 def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:

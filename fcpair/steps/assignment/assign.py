@@ -19,8 +19,9 @@ from fcpair.params import Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
 from fcpair.sentences import join, say, say_number
 from fcpair.stages.assignment.assign import assign_pairs, check_overlap, overlap_counts, shard_order
-from fcpair.stages.assignment.rounds import add_labels, hand_over_slots, n_labels_missing
+from fcpair.stages.assignment.rounds import add_labels, hand_over_slots, n_labels_missing, order_by_batch
 from fcpair.steps.assignment import leases
+from fcpair.steps.assignment.chosen_cells import Choose, Chosen, choose_pairs
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, deal
 from fcpair.steps.base import context
 from fcpair.steps.base.context import Basis, GridContext, MovedError
@@ -28,7 +29,6 @@ from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import eligibility, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.people.reassignment import Handover
-from fcpair.steps.rules.tallies import as_ranges, find_cells
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids
@@ -67,7 +67,8 @@ def assign(
     with grid._store.read() as tx:
         is_open = context.options_as_done(tx, Assign).open or options.open
     if more:
-        return (leases.open_more_slots if is_open else assign_more)(grid, options, pairs, expected)
+        choose = None if pairs is None else choose_pairs(pairs)
+        return (leases.open_more_slots if is_open else assign_more)(grid, options, choose, expected)
     if options.open:
         return leases.open_assignment(grid, options, redo=redo)
 
@@ -119,10 +120,11 @@ def plan_more_labels(
 ) -> ExtraLabels:
     """Work out what `assign` would add with `more`, without groups, and do nothing; raises what that does."""
     options = replace(options or by_recipe(grid, Assign, more=True), annotator_groups=())
+    choose = None if pairs is None else choose_pairs(pairs)
     with grid._store.read() as tx:
         if context.options_as_done(tx, Assign).open or options.open:
-            return leases.plan_more_slots(tx, options, pairs)
-        _, given, counts = _make_plan(_load_state(tx, options, pairs), options)
+            return leases.plan_more_slots(tx, options, choose)
+        _, given, counts = _make_plan(_load_state(tx, options, choose), options)
         names = {person.id: person.name for person in people.people(tx)}
         is_new, numbers = given["replaces"].isna(), grids.to_public_number(given["cell_id"])
     n_new, n_moved = (Counter(names[person_id] for person_id in given["person_id"][rows]) for rows in (is_new, ~is_new))
@@ -143,8 +145,8 @@ class _AssignmentState:
 
     `asked` are the labels of each pair that were assigned to begin with, `settled` the pairs that a person has decided;
     `loads` what each has done and has open; those in `late`, by index, joined later and count as having done what
-    others did on average. `open_` is open: `id`, `position`, and by index `row` and `holder`. Where `chosen`,
-    `(n_pairs,)`, is not None, these pairs alone get a label more.
+    others did on average. `open_` is open: `id`, `position`, and by index `row` and `holder`. Where `wanted` is not
+    None, so many labels more are wanted of each pair, `(n_pairs,)`, and nothing else.
     """
 
     pairs: pd.DataFrame
@@ -156,19 +158,19 @@ class _AssignmentState:
     loads: Ints
     late: Ints
     open_: pd.DataFrame
-    chosen: Bools | None = None
+    chosen: Chosen | None = None
 
 
 _Plan = tuple[list[dict[str, Any]], "pd.DataFrame", dict[str, int]]
 """Plan of what to write: slots that find new hands, shards in their order, and what is counted of it."""
 
 
-def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
+def assign_more(grid: GridContext, options: Assign, choose: Choose | None, expected: int | None) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 
     Only late joiners take over open pairs of others, up to an even share; pairs that a person has decided get no
-    further labels. With `pairs`, each of these gets one label more, and nothing else is done. Raises StageError where
-    nothing has been assigned yet, there is nothing to assign, or nobody to assign it to.
+    further labels. Where some are chosen, these get as many labels more as are wanted, and nothing else is done. Raises
+    StageError where nothing has been assigned yet, there is nothing to assign, or nobody to assign it to.
     """
     if options.annotator_groups:
         raise InputError.say(
@@ -176,28 +178,34 @@ def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None,
         )
     for _ in range(MAX_TRIES):
         with grid._store.read() as tx:
-            basis = Basis(tx, lambda tx: _load_state(tx, options, pairs))
+            basis = Basis(tx, lambda tx: _load_state(tx, options, choose))
         plan = _make_plan(basis.inputs, options)
         with suppress(MovedError), grid._store.write() as tx:
             basis.check_unmoved(tx)
-            return _write_plan(tx, plan, options, pairs, expected)
+            return _write_plan(tx, plan, options, basis.inputs[0].chosen, expected)
     with grid._store.write() as tx:  # people answer faster than this is worked out: once, they wait
-        return _write_plan(tx, _make_plan(_load_state(tx, options, pairs), options), options, pairs, expected)
+        return assign_more_at_once(tx, options, choose, expected)
 
 
-def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_AssignmentState, Handover]:
+def assign_more_at_once(tx: Tx, options: Assign, choose: Choose | None, expected: int | None = None) -> RunRecord:
+    """Do what `assign_more` does in a transaction that is under way."""
+    state, handover = _load_state(tx, options, choose)
+    return _write_plan(tx, _make_plan((state, handover), options), options, state.chosen, expected)
+
+
+def _load_state(tx: Tx, options: Assign, choose: Choose | None) -> tuple[_AssignmentState, Handover]:
     """State of the assignments, once slots have found the new hands that are foreseen, and these.
 
     Those have no number yet: `id` is that of the slot that they fill, negative.
     """
     context.need_corpus(tx, Assign.stage)
-    if assignments.first_assigned(tx, rounds.primary(tx)).empty:
+    chosen = None if choose is None else choose(tx)
+    if not (chosen and chosen.in_order) and assignments.first_assigned(tx, rounds.primary(tx)).empty:
         raise StageError.say("nothing has been assigned yet; run `fcpair assign`")
     annotators = open_slots.candidates(tx, Role.ANNOTATOR)
     if not annotators:
         raise StageError.say("no annotator is left; `fcpair people add NAME --role annotator` adds somebody")
     expected_names(tx, Role.ANNOTATOR, options.annotators)
-    chosen = None if pairs is None else find_cells(tx, pairs)
     handover = Handover([], 0, []) if chosen is not None else reassignment.plan_handover(tx, options.seed)
     grid_pairs, ids, round_ = cells.cells(tx), np.array([annotator.id for annotator in annotators]), rounds.primary(tx)
     initial_assignments = assignments.first_assigned(tx, round_)
@@ -226,26 +234,32 @@ def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_
         loads=crew.sum(axis=0) + np.where(is_late, np.maximum(mean_done - n_done, 0), 0),
         late=np.flatnonzero(is_late),
         open_=work.assign(row=row, holder=holder)[work["status"] == Status.OPEN.value],
-        chosen=None if chosen is None else grid_pairs["cell_id"].isin(chosen).to_numpy(),
+        chosen=chosen,
     )
     return state, handover
 
 
 def _make_plan(inputs: tuple[_AssignmentState, Handover], options: Assign) -> _Plan:
     state, handover = inputs
-    pairs = state.pairs
-    if state.chosen is None:
+    pairs, chosen, batch = state.pairs, state.chosen, np.zeros(len(state.pairs), np.int64)
+    if chosen is None:
         check_overlap(len(state.people), overlap_counts(len(pairs), options.overlap))
         sides = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
         n_more = n_labels_missing(*sides, state.asked, state.settled, options.overlap or None, options.seed)
     else:
-        n_more = (state.chosen & ~state.settled).astype(np.int64)
-    n_shared = state.crew.astype(np.int64).T @ state.crew
-    is_new = add_labels(n_more, state.crew, state.barred, n_shared, state.loads, options.seed)
+        check_overlap(len(state.people), Counter(chosen.n.tolist()))
+        n_more, listed = np.zeros_like(batch), np.searchsorted(pairs["cell_id"], chosen.cell_id)
+        n_more[listed], batch[listed] = np.where(state.settled[listed], 0, chosen.n), chosen.batch
+    is_new, place = np.zeros_like(state.crew), None
+    for number in np.unique(batch[n_more > 0]):  # each is as even as what came before allows
+        crew = state.crew | is_new
+        shared, loads = crew.astype(np.int64).T @ crew, state.loads + is_new.sum(axis=0)
+        n_own, barred = np.where(batch == number, n_more, 0), state.barred | is_new
+        is_new |= add_labels(n_own, crew, barred, shared, loads, options.seed)
     person, row = np.nonzero(is_new.T)
     new_rows = pairs.iloc[row][["cell_id", "hs_id"]].assign(person=person)
     moved_rows = new_rows.head(0)
-    if state.chosen is None:  # late joiners take over open assignments of others
+    if chosen is None:  # late joiners take over open assignments of others
         row, holder, position = (state.open_[name].to_numpy() for name in ("row", "holder", "position"))
         may_take, loads = ~(state.barred | is_new)[row], state.loads + is_new.sum(axis=0)
         taker = hand_over_slots(row, holder, position, may_take, loads, state.late)
@@ -256,18 +270,22 @@ def _make_plan(inputs: tuple[_AssignmentState, Handover], options: Assign) -> _P
         raise StageError(_nothing_to_assign_message(n_missing, state))
     counts = {"annotators": len(state.people), "new": len(new_rows), "moved": len(moved_rows)}
     counts |= {"reassigned": len(handover.rows), "not_possible": n_missing}
-    if state.chosen is not None:
-        counts |= {"decided": int((state.settled & state.chosen).sum())}
+    if chosen is not None:
+        counts |= {"decided": int(state.settled[listed].sum())}
     # both in one order, `position` counted from 1 for each person
     given: pd.DataFrame = pd.concat([new_rows, moved_rows], ignore_index=True)
     person = given["person"].to_numpy(int)
-    positions = shard_order(person, given["hs_id"].to_numpy(int), options.seed, options.order)
+    if chosen is not None and chosen.in_order:
+        place = pd.Index(chosen.cell_id).get_indexer(pd.Index(given["cell_id"]))
+    positions = shard_order(person, given["hs_id"].to_numpy(int), options.seed, options.order, place)
+    at = np.searchsorted(pairs["cell_id"], given["cell_id"])
+    positions = order_by_batch(person, batch[at], positions)
     given = given.assign(person_id=state.people[person], position=positions, status=Status.OPEN.value)
     given["replaces"] = given.get("replaces", pd.Series()).astype("Int64")
     return handover.rows, given[["cell_id", "person_id", "position", "status", "replaces"]], counts
 
 
-def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
+def _write_plan(tx: Tx, plan: _Plan, options: Assign, chosen: Chosen | None, expected: int | None) -> RunRecord:
     refilled_rows, given, counts = plan
     leases.check_expected(counts["new"], expected)
     open_slots.fill_slots(tx, refilled_rows)
@@ -283,10 +301,10 @@ def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | Non
     known_counts = known_pairs.assign_known_pairs(tx, rounds.primary(tx))
     by_labels = {str(n): count for n, count in assignments.labels_per_pair(tx).items()}
     overlap = {str(n_labels): share for n_labels, share in options.overlap.items()}
-    what = {"overlap": overlap} if pairs is None else {"pairs": as_ranges(pairs)}
+    what = {"overlap": overlap} if chosen is None else chosen.params
     params = {"more": True, **what, "order": options.order, "seed": options.seed}
     run = context.note_run(tx, Assign.stage, params, {**counts, **known_counts, "pairs_by_labels": by_labels})
-    if options.overlap and pairs is None:
+    if options.overlap and chosen is None:
         context.save_options(tx, options, run, only={"overlap"})
     return run
 
@@ -300,7 +318,8 @@ def _nothing_to_assign_message(n_unmet: int, state: _AssignmentState) -> str:
             "somebody who can",
             n_unmet,
         )
-    n_settled = int((state.settled if state.chosen is None else state.settled & state.chosen).sum())
+    is_chosen = True if state.chosen is None else state.pairs["cell_id"].isin(state.chosen.cell_id)
+    n_settled = int((state.settled & is_chosen).sum())
     nothing = say("there is nothing to assign")
     if state.chosen is None:
         nothing = say(

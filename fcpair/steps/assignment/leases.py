@@ -13,12 +13,12 @@ from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
+from fcpair.steps.assignment.chosen_cells import Choose, Chosen
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.people import eligibility, reassignment
 from fcpair.steps.people.known_pairs import has_known_pairs
 from fcpair.steps.people.people import ensure_active
-from fcpair.steps.rules.tallies import as_ranges, find_cells
 from fcpair.store import Store, Tx, adjudications, people
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -50,23 +50,17 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool) -> RunRec
         return carry_answers(tx, rounds.primary(tx), run)
 
 
-def open_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
-    """Let whoever asks give what nobody has or is left to give, more by the overlap, or one label more of `pairs`."""
+def open_more_slots(grid: GridContext, options: Assign, choose: Choose | None, expected: int | None) -> RunRecord:
+    """Let whoever asks give what nobody has or is left to give, more by the overlap, or what is wanted of some."""
     with grid._store.write() as tx:
         need_corpus(tx, Assign.stage)
         round_ = rounds.primary(tx)
-        if not (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
+        chosen = None if choose is None else choose(tx)
+        has_begun = assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)
+        if not has_begun and not (chosen and chosen.in_order):
             raise StageError.say("nothing has been assigned yet; run `fcpair assign --open`")
-        if pairs is not None:
-            chosen = _undecided(tx, pairs)
-            check_expected(len(chosen), expected)
-            if not len(chosen):
-                raise StageError.say("there is nothing to add: a person has decided all of these pairs")
-            order = np.random.default_rng([options.seed, len(pairs)]).permutation(chosen)
-            open_slots.add(tx, round_, ((cell_id, None) for cell_id in order.tolist()))
-            params = {"more": True, "open": True, "pairs": as_ranges(pairs), "seed": options.seed}
-            counts = {"free": len(order), "decided": len(pairs) - len(order), "pairs_by_labels": _n_pairs_by_labels(tx)}
-            return note_run(tx, Assign.stage, params, counts)
+        if chosen is not None:
+            return open_chosen_slots(tx, options, chosen, expected)
         slots = open_slots.find_vacant(tx, round_)
         open_slots.add(tx, round_, [(slot.cell_id, slot.id) for slot in slots])
         n_added = _add_free_slots(tx, options, has_begun=True)
@@ -94,9 +88,19 @@ def check_expected(n_new: int, expected: int | None) -> None:
         )
 
 
-def _undecided(tx: Tx, pairs: Sequence[int]) -> Ints:
-    cell_ids = np.array(find_cells(tx, pairs), np.int64)
-    return cell_ids[~np.isin(cell_ids, adjudications.pairs_decided_by_hand(tx))]
+def open_chosen_slots(tx: Tx, options: Assign, chosen: Chosen, expected: int | None = None) -> RunRecord:
+    """Let whoever asks give the labels that are wanted of chosen cells, but of those that a person has decided."""
+    undecided = ~np.isin(chosen.cell_id, adjudications.pairs_decided_by_hand(tx))
+    order = np.repeat(chosen.cell_id[undecided], chosen.n[undecided])
+    check_expected(len(order), expected)
+    if not len(order):
+        raise StageError.say("there is nothing to add: a person has decided all of these pairs")
+    if not chosen.in_order:
+        order = np.random.default_rng([options.seed, len(chosen.cell_id)]).permutation(order)
+    open_slots.add(tx, rounds.primary(tx), ((cell_id, None) for cell_id in order.tolist()))
+    params = {"more": True, "open": True, **chosen.params, "seed": options.seed}
+    counts = {"free": len(order), "decided": int((~undecided).sum()), "pairs_by_labels": _n_pairs_by_labels(tx)}
+    return note_run(tx, Assign.stage, params, counts)
 
 
 def close_open_assignment(grid: GridContext) -> RunRecord:
@@ -111,13 +115,14 @@ def close_open_assignment(grid: GridContext) -> RunRecord:
         return run
 
 
-def plan_more_slots(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> ExtraLabels:
+def plan_more_slots(tx: Tx, options: Assign, choose: Choose | None) -> ExtraLabels:
     """Work out which labels `open_more_slots` would add, and do nothing."""
     need_corpus(tx, Assign.stage)
-    if pairs is not None:
-        chosen = _undecided(tx, pairs)
-        by_pair = {grids.to_public_number(cell_id): 1 for cell_id in chosen.tolist()}
-        return ExtraLabels(by_pair, {}, n_decided=len(pairs) - len(chosen), is_open=True)
+    if choose is not None:
+        chosen, decided = choose(tx), {*adjudications.pairs_decided_by_hand(tx)}
+        wanted = zip(chosen.cell_id.tolist(), chosen.n.tolist(), strict=True)
+        by_pair = {grids.to_public_number(cell_id): n for cell_id, n in wanted if cell_id not in decided}
+        return ExtraLabels(by_pair, {}, n_decided=len(chosen.cell_id) - len(by_pair), is_open=True)
     slots = zip(*(column.tolist() for column in _missing_slots(tx, options, has_begun=True)), strict=True)
     return ExtraLabels({grids.to_public_number(cell_id): n for cell_id, n in slots if n}, {}, is_open=True)
 

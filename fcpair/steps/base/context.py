@@ -410,12 +410,13 @@ def run_params(tx: Tx, stage: str, params: dict[str, Any]) -> dict[str, Any]:
     return with_actor(params)
 
 
-SAMPLE_SETTING = "sample"  # of a drawn grid: how many cells it could have had, and the digest of those drawn
+SAMPLE_SETTING = "sample"  # of a drawn grid: how many cells it could have had, the digest of those drawn, and since it
+# was extended how many these are
 
 
 def load_sample_size(tx: Tx) -> SampleSize | None:
     """Number of cells drawn, and of how many; None where the grid is whole, or has not been made."""
-    n = settings.of_stage(tx, Pair.stage).get("sample")
+    n, drawn = settings.of_stage(tx, Pair.stage).get("sample"), settings.of_stage(tx, SAMPLE_SETTING)
     if n is None or cells.number_range(tx)[1] is None:
         return None
-    return SampleSize(n, settings.of_stage(tx, SAMPLE_SETTING)["of"])
+    return SampleSize(drawn.get("n", n), drawn["of"])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Subquery, delete, exists, func, select
 
+from fcpair.blocks import Blocks
 from fcpair.errors import InputError
 from fcpair.lazy import NDArray, np, pd
 from fcpair.store.corpus import sides
@@ -16,6 +17,7 @@ from fcpair.store.database import backends, statements
 from fcpair.store.database.statements import as_subquery, count, frame, integer_arrays, is_true
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import cell, grid, side, source_pair, text
+from fcpair.store.oversight import settings
 
 AXES: tuple[sides.Axis, sides.Axis] = ("row", "column")
 TEXT_IDS = (cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"))
@@ -30,12 +32,13 @@ def join_texts(query: Select[Any], cell_id: ColumnElement[int]) -> Select[Any]:
 
 
 def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
-    """Write every cell of a drawn row and a drawn column, less those of the corpus unless `keep_known`, numbered from
-    1, one row after the other, and seal the grid; returns how many cells it has, and how many of the product are in the
-    corpus. Raises InputError where a grid has not so many numbers.
+    """Write every cell of the newest block, less those of the corpus unless `keep_known`, and seal the grid; returns
+    how many cells it has, and how many of the block are in the corpus. Raises InputError where a grid has not so many
+    numbers.
     """
-    before, (n_rows, n_columns) = cell_range(tx).first, shape(tx)
-    if n_rows * n_columns > MOST_CELLS:
+    blocks = load_blocks(tx)
+    n_rows, n_columns = blocks.shapes[-1]
+    if max(blocks.before[-1], n_rows * n_columns) > MOST_CELLS:
         raise InputError(
             f"the grid would have {n_rows:,} x {n_columns:,} = {n_rows * n_columns:,} cells, and can have "
             f"{MOST_CELLS:,}; `fcpair pair --sample N` draws cells from a grid of HS and CNs, and others need shorter "
@@ -43,21 +46,45 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
         )
     backend = backends.backend_of(tx)
     backend.update_statistics(tx, (source_pair, side, text))
-    known_places = places_of(tx, corpus_pairs(tx))
+    numbers, block = blocks.find(places_of(tx, corpus_pairs(tx)))
+    known = numbers[block == len(blocks.shapes)]
     # Those of other grids would look at every cell.
-    backend.seal(tx, [range_ for range_ in sealed_ranges(tx) if range_ == cell_range(tx)])
-    product = backend.fill_grid(tx, current_grid_id(tx), before)
-    left_out = [] if keep_known else (known_places + before + 1).tolist()
+    own = [range_ for range_ in sealed_ranges(tx) if range_ == cell_range(tx) and len(blocks.shapes) == 1]
+    backend.seal(tx, own)
+    product, first = 0, cell_range(tx).first
+    for part in blocks.newest:
+        product += backend.fill_grid(tx, current_grid_id(tx), first, part)
+    left_out = [] if keep_known else (known + first).tolist()
     tx.execute(delete(cell).where(cell.c.id.in_(as_subquery(left_out))))
     seal(tx)
-    return product - len(left_out), len(known_places)
+    return product - len(left_out), len(known)
 
 
 def fill_drawn(tx: Tx, places: NDArray[np.int64]) -> None:
     """Write the cells at some places of the product of the drawn rows and columns, ascending, and seal the grid."""
     row_at, column_at = np.divmod(places, shape(tx)[1])
     rows, columns = (np.array(sides.text_ids(tx, axis, drawn=True), np.int64) for axis in AXES)
-    add(tx, pd.DataFrame({"id": ids_at(tx, places), "hs_id": rows[row_at], "cn_id": columns[column_at]}))
+    backends.backend_of(tx).seal(tx, [range_ for range_ in sealed_ranges(tx) if range_ != cell_range(tx)])
+    drawn = pd.DataFrame({"id": ids_at(tx, places), "hs_id": rows[row_at], "cn_id": columns[column_at]})
+    add(tx, drawn.sort_values("id"))
+
+
+BLOCKS = "blocks"  # of a grid that was extended: its shape after each block but the newest, and the last number in each
+
+
+def load_blocks(tx: Tx) -> Blocks:
+    """The blocks of the grid; of one that was never extended, all of it."""
+    saved = settings.of_stage(tx, BLOCKS)
+    shapes = (*((n_rows, n_columns) for n_rows, n_columns in saved.get("shapes", ())), shape(tx))
+    return Blocks(shapes, (0, *saved.get("before", ())))
+
+
+def begin_block(tx: Tx, run_id: int) -> None:
+    """Let what is added to the sides from now on be a block of its own, numbered behind all that was ever numbered."""
+    blocks, last = load_blocks(tx), (number_range(tx)[1] or 0) - cell_range(tx).first
+    n_rows, n_columns = blocks.shapes[-1]
+    before = max(last, n_rows * n_columns if is_numbered_by_place(tx) else 0)
+    settings.save_settings(tx, BLOCKS, {"shapes": [*blocks.shapes], "before": [*blocks.before[1:], before]}, run_id)
 
 
 def shape(tx: Tx) -> tuple[int, int]:
@@ -83,8 +110,11 @@ def digest(tx: Tx) -> str:
 
 
 def ids_at(tx: Tx, places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The ids of the cells that are drawn at these places, ascending."""
-    return cell_range(tx).first + 1 + (places if is_numbered_by_place(tx) else np.arange(len(places)))
+    """The ids of the cells of the newest block that are drawn at these places, ascending."""
+    blocks, first = load_blocks(tx), cell_range(tx).first
+    if not is_numbered_by_place(tx):
+        return first + blocks.before[-1] + 1 + np.arange(len(places))
+    return first + blocks.find(places)[0]
 
 
 def is_numbered_by_place(tx: Tx) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import count as count_from
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, delete, exists, func, select, update
@@ -28,6 +29,15 @@ def set_texts(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
     clear(tx, axis)
     common = {"grid_id": current_grid_id(tx), "axis": axis, "drawn": True}
     insert_rows(tx, side, ({**common, "position": at, "text_id": text_id} for at, text_id in enumerate(text_ids, 1)))
+
+
+def append_texts(tx: Tx, axis: Axis, text_ids: Sequence[int]) -> None:
+    """Put these texts behind those of a side, to go into the grid; one that was not drawn moves there."""
+    tx.execute(delete(side).where(on_side(tx, axis), side.c.text_id.in_(as_subquery(text_ids))))
+    last = tx.scalar(select(func.max(side.c.position)).where(on_side(tx, axis))) or 0
+    common = {"grid_id": current_grid_id(tx), "axis": axis, "drawn": True}
+    rows = ({**common, "position": at, "text_id": text_id} for at, text_id in enumerate(text_ids, last + 1))
+    insert_rows(tx, side, rows)
 
 
 def clear(tx: Tx, axis: Axis) -> None:
@@ -87,6 +97,17 @@ def set_neighbours(tx: Tx, neighbours: pd.DataFrame) -> None:
     """Put what brings candidates in (`source_id`, `run`, `rank`, `cn_id`, `score`) in place of what did before."""
     clear_neighbours(tx)
     insert_rows(tx, neighbour, records(neighbours.assign(grid_id=current_grid_id(tx))))
+
+
+def add_neighbours(tx: Tx, neighbours: pd.DataFrame) -> None:
+    """Add what brings further candidates in, under the names of its runs, numbered where others were called so."""
+    names = set(tx.scalars(select(neighbour.c.run).where(neighbour.c.grid_id == current_grid_id(tx)).distinct()))
+    free = {
+        name: next(each for n in count_from(1) if (each := name if n == 1 else f"{name} ({n})") not in names)
+        for name in neighbours["run"].unique()
+    }
+    renamed = neighbours.assign(run=neighbours["run"].map(free), grid_id=current_grid_id(tx))
+    insert_rows(tx, neighbour, records(renamed))
 
 
 def clear_neighbours(tx: Tx) -> None:

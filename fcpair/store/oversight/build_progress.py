@@ -11,6 +11,7 @@ from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database.statements import count, is_true
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, slot, source_pair, text
+from fcpair.store.oversight import settings
 
 BUILDING = ("import", "select", "retrieve", "pair", "assign")
 
@@ -47,6 +48,7 @@ def clear_from(tx: Tx, stage: str) -> None:
         examples.clear(tx)
         tx.execute(delete(cell).where(inside(cell.c.id)))
         cells.seal(tx)  # so that it can be written again
+        settings.remove_stage(tx, cells.BLOCKS)
     if "retrieve" in later:
         sides.clear_neighbours(tx)
         sides.clear(tx, "column")

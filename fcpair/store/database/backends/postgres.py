@@ -20,6 +20,7 @@ from psycopg.types.json import Json
 from sqlalchemy import JSON, Boolean, Connection, Select, Table
 from sqlalchemy.exc import DBAPIError
 
+from fcpair.blocks import Rectangle
 from fcpair.lazy import NDArray, np
 from fcpair.store.database.backends.protocol import BUSY, SEAL, SEALED, UNREACHABLE, Backend, Spans, driver, refusal
 
@@ -32,12 +33,13 @@ _CELL_REFERENCES = {"fk_cell_row_id_text": "row_id", "fk_cell_column_id_text": "
 # From one series of numbers: a join of both sides may go down the columns first, and then numbers come in no order.
 _FILL = """
 INSERT INTO cell (id, row_id, column_id)
-SELECT %(before)s + k + 1, r.ids[k / c.n + 1], c.ids[k %% c.n + 1]
-FROM (SELECT array_agg(text_id ORDER BY position) AS ids, count(*) AS n
+SELECT %(before)s + k + 1, r.ids[%(first_row)s + k / %(n_columns)s + 1],
+  c.ids[%(first_column)s + k %% %(n_columns)s + 1]
+FROM (SELECT array_agg(text_id ORDER BY position) AS ids
   FROM side WHERE grid_id = %(grid)s AND axis = 'row' AND drawn) AS r
-CROSS JOIN (SELECT array_agg(text_id ORDER BY position) AS ids, count(*) AS n
+CROSS JOIN (SELECT array_agg(text_id ORDER BY position) AS ids
   FROM side WHERE grid_id = %(grid)s AND axis = 'column' AND drawn) AS c
-CROSS JOIN generate_series(0, r.n * c.n - 1) AS k
+CROSS JOIN generate_series(0, %(n_rows)s::bigint * %(n_columns)s - 1) AS k
 """
 _READ_ONLY = "the server takes no changes (it is read-only, or a standby); name the one that does"
 _FORBIDDEN = "this user may not do that in the database; name its owner in the URL, or have the rights granted"
@@ -133,12 +135,12 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
             for name, values in zip(names, arrays, strict=True)
         }
 
-    def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
+    def fill_grid(self, conn: Connection, grid: int, first: int, part: Rectangle) -> int:
         # The rows of both sides are there, so references need not be looked up, and none can be added afterwards.
         raw_connection = driver(conn)
         for name in _CELL_REFERENCES:
             raw_connection.execute(f"ALTER TABLE cell DROP CONSTRAINT IF EXISTS {name}")
-        n = raw_connection.execute(_FILL, {"grid": grid, "before": before}).rowcount
+        n = raw_connection.execute(_FILL, {"grid": grid, **part.as_params(first)}).rowcount
         for name, column in _CELL_REFERENCES.items():
             reference = f"FOREIGN KEY ({column}) REFERENCES text (id) NOT VALID"
             raw_connection.execute(f"ALTER TABLE cell ADD CONSTRAINT {name} {reference}")

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, Select, Table
 
+from fcpair.blocks import Rectangle
 from fcpair.lazy import NDArray
 
 PATIENCE_S = 30.0  # how long one who writes waits for another
@@ -64,8 +65,8 @@ class Backend(Protocol):
         """The result of a query as `statements.integer_arrays` has it, if there is a quicker way than row by row."""
         return None
 
-    def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
-        """Write every cell of a grid, in its order, with ids from `before` + 1 on; returns how many they are."""
+    def fill_grid(self, conn: Connection, grid: int, first: int, part: Rectangle) -> int:
+        """Write the cells of a part of a grid, their ids their numbers beyond `first`; returns how many they are."""
 
     def append_only_triggers(self, table: str) -> dict[str, str]:
         """The triggers that make a table append-only, by name, as the database shows them."""

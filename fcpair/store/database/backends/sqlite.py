@@ -22,6 +22,7 @@ from sqlalchemy import Connection, Table
 from sqlalchemy import insert as _insert
 from sqlalchemy.exc import DBAPIError
 
+from fcpair.blocks import Rectangle
 from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, SEAL, SEALED, Backend, Spans, driver, refusal
 
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
@@ -47,20 +48,19 @@ REMEDIES = {
 # the rows and then of the columns. Giving the ids explicitly would take twice the time on a large grid, and asking of
 # each cell whether its column was drawn a tenth more: hence the list of those drawn, made once. Without a limit, SQLite
 # would drop its order.
-FILL_GRID = """
-INSERT INTO cell (row_id, column_id)
-WITH columns AS MATERIALIZED (
-  SELECT text_id FROM side WHERE grid_id = :grid AND axis = 'column' AND drawn ORDER BY position LIMIT -1)
-SELECT r.text_id, columns.text_id FROM side AS r CROSS JOIN columns
-WHERE r.grid_id = :grid AND r.axis = 'row' AND r.drawn ORDER BY r.position
+_SIDES = """
+WITH rows AS MATERIALIZED (SELECT text_id, row_number() OVER (ORDER BY position) - 1 AS at FROM side
+  WHERE grid_id = :grid AND axis = 'row' AND drawn ORDER BY position LIMIT :n_rows OFFSET :first_row),
+columns AS MATERIALIZED (SELECT text_id, row_number() OVER (ORDER BY position) - 1 AS at FROM side
+  WHERE grid_id = :grid AND axis = 'column' AND drawn ORDER BY position LIMIT :n_columns OFFSET :first_column)
 """
-FILL_NUMBERED = """
-INSERT INTO cell (id, row_id, column_id)
-WITH rows AS MATERIALIZED (SELECT text_id, row_number() OVER (ORDER BY position) AS at
-  FROM side WHERE grid_id = :grid AND axis = 'row' AND drawn),
-columns AS MATERIALIZED (SELECT text_id, row_number() OVER (ORDER BY position) AS at
-  FROM side WHERE grid_id = :grid AND axis = 'column' AND drawn)
-SELECT :before + (rows.at - 1) * (SELECT count(*) FROM columns) + columns.at, rows.text_id, columns.text_id
+FILL_GRID = f"""
+INSERT INTO cell (row_id, column_id) {_SIDES}
+SELECT rows.text_id, columns.text_id FROM rows CROSS JOIN columns
+"""
+FILL_NUMBERED = f"""
+INSERT INTO cell (id, row_id, column_id) {_SIDES}
+SELECT :before + (rows.at - :first_row) * :n_columns + columns.at - :first_column + 1, rows.text_id, columns.text_id
 FROM rows CROSS JOIN columns
 """
 
@@ -231,11 +231,11 @@ class _SQLite(Backend):
         while chunk := list(islice(remaining, 20_000)):
             conn.execute(_insert(table), chunk)
 
-    def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
+    def fill_grid(self, conn: Connection, grid: int, first: int, part: Rectangle) -> int:
         # Where the ids follow the last one there is, SQLite gives them out itself.
-        is_next = conn.exec_driver_sql("SELECT coalesce(max(id), 0) = ? FROM cell", (before,)).scalar_one()
+        params = {"grid": grid, **part.as_params(first)}
+        is_next = conn.exec_driver_sql("SELECT coalesce(max(id), 0) = :before FROM cell", params).scalar_one()
         statement = FILL_GRID if is_next else FILL_NUMBERED
-        params = {"grid": grid} if is_next else {"grid": grid, "before": before}
         return int(driver(conn).execute(statement, params).rowcount)
 
     def append_only_triggers(self, table: str) -> dict[str, str]:
