@@ -41,8 +41,7 @@ FIRST: Mapping[tuple[str, ...], Forms] = {
     ("retrieve", "candidates"): mark_plural("%(n)s candidate was brought in", "%(n)s candidates were brought in"),
     ("pair", "pairs", "hs", "cn"): mark_plural(
         "%(n)s pair was made of %(hs)s and %(cn)s", "%(n)s pairs were made of %(hs)s and %(cn)s"),
-    ("extend", "pairs", "hs", "cn"): mark_plural(
-        "%(n)s pair was added by %(hs)s and %(cn)s more", "%(n)s pairs were added by %(hs)s and %(cn)s more"),
+    ("extend", "pairs"): mark_plural("%(n)s pair was added", "%(n)s pairs were added"),
     ("pair", "cells", "grid", "rows", "columns"): mark_plural(
         "grid `%(grid)s` was made: %(n)s cell of %(rows)s and %(columns)s",
         "grid `%(grid)s` was made: %(n)s cells of %(rows)s and %(columns)s"),
@@ -171,6 +170,12 @@ OTHER_COUNTS: Mapping[str, Forms] = {
         "%(n)s row in another language was left out", "%(n)s rows in other languages were left out"
     ),
     "cut_texts": mark_plural("%(n)s text was cut at the model's limit", "%(n)s texts were cut at the model's limit"),
+    "new_hs": mark_plural("%(n)s HS more", "%(n)s HS more"),
+    "new_cns": mark_plural("%(n)s CN more", "%(n)s CNs more"),
+    "left_out": mark_plural(
+        "%(n)s pair was left out, as it is in the corpus", "%(n)s pairs were left out, as they are in the corpus"
+    ),
+    "new_labels": mark_plural("%(n)s label was assigned", "%(n)s labels were assigned"),
     "in_corpus": mark_plural("%(n)s of them is in the corpus", "%(n)s of them are in the corpus"),
     "qualification": mark_plural("%(n)s on pairs that tell who qualifies", "%(n)s on pairs that tell who qualifies"),
     "controls": mark_plural("%(n)s on control pairs", "%(n)s on control pairs"),

@@ -177,10 +177,16 @@ class Desk(_GridPart):
             return steps.tallies.simulated_note(judgements.n_by_origin(tx))
 
     @property
-    def second_look_notes(self) -> list[str]:
-        """Sentences on decisions and verdicts whose labels have changed since; none where all is as it was."""
+    def block_notes(self) -> list[str]:
+        """A sentence on the blocks of a grid that was extended, and whether they differ; none for any other."""
         with self._store.read() as tx:
-            return steps.validate.look_again_notes(tx)
+            return list(steps.block_report.block_notes(tx))
+
+    @property
+    def basis_notes(self) -> list[str]:
+        """The same after sentences on decisions and verdicts whose labels have changed since."""
+        with self._store.read() as tx:
+            return list(steps.block_report.basis_notes(tx))
 
     @property
     def label_colours(self) -> dict[str, str | None]:
@@ -233,6 +239,7 @@ class Grid(GridContext):
     examples = steps.examples.list_examples
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
+    blocks = steps.block_report.measure_blocks
     aggregate = steps.case_queues.aggregate_labels
     compare_people = steps.agreement.compare_people
     groups = steps.survey.compare_groups

@@ -57,6 +57,7 @@ SECTIONS = {
     },
     "Decide": {
         "agreement": ("agreement:agreement", "Measure how far annotators agree."),
+        "blocks": ("agreement:blocks", "Show the blocks of a grid that was extended, and whether they differ."),
         "aggregate": ("agreement:aggregate", "Compare label models with what people have decided."),
         "groups": ("ask:groups", "Test whether groups of annotators label differently."),
         "adjudicate": ("adjudicate:adjudicate", "Turn each pair's labels into one."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from fcpair.cli.options import (
     PATH,
     effective_params,
     format_option,
+    look_at_grid,
     option,
     round_option,
     seed_option,
@@ -69,6 +71,7 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
         cautions += [f"{_name(block)}: {caution}" for caution in (block.agreement.cautions if block.agreement else ())]
     for caution in cautions if form == "table" else ():
         output.print_message(f"Warning: {caution}.")
+    output.print_note(*grid.desk.block_notes)
     if named is None and not options.blocks:
         output.print_note(*output.other_options_notes(grid, options))
 
@@ -121,6 +124,49 @@ def _show_block(block: AgreementBlock) -> tuple[list[output.Table], list[dict[st
         ]
         rows = [{**output.figure_row(undefined), "cautions": ""}]
     return tables, [{"part": block.part, "of": block.of, **row} for row in rows]
+
+
+SIZES = ("block", "added", "hs", "cn", "pairs", "labelled", "overlapped", "decided")
+FIGURES = ("block", "agreement", "alpha", "low", "high", "positive")
+DIFFERENCES = ("block", "side", "figure", "new", "old", "p", "p_holm")
+
+
+@click.command()
+@look_at_grid
+@format_option
+def blocks(grid: Grid, form: str) -> None:
+    """Show the blocks of a grid that was extended, and whether they differ.
+
+    A block is what the grid was made with, or what one `fcpair extend` added. New texts of a side are compared with
+    those that were there, on the same texts of the other side; p is of texts put into the block otherwise.
+
+    \b
+    Example:
+      fcpair blocks
+      fcpair blocks --format json
+    """
+    with output.status_spinner("comparing blocks"):
+        measured = grid.blocks()
+    rows = [asdict(block) for block in measured.blocks]
+    tested = [asdict(difference) for difference in measured.differences]
+    why = {f"{row['side']}, {row['figure']}": row["undefined"] for row in tested if row["undefined"]}
+    notes = output.footnotes({name: f"undefined, because {reason}" for name, reason in why.items()})
+    tables = [
+        output.table_of("Blocks: the texts that each brought, and its pairs", rows, SIZES),
+        output.table_of(
+            "Figures of each block",
+            rows,
+            FIGURES,
+            [
+                "agreement: raw, of pairs with two labels or more; alpha: Krippendorff's, with its interval",
+                "positive: of the decided pairs, the share with a positive label",
+            ],
+        ),
+        output.table_of("New texts and those that were there", tested, DIFFERENCES, notes),
+    ]
+    data = {"blocks": rows, "differences": tested, "verdict": measured.verdict}
+    output.emit(form, data, tables if tested else tables[:2], rows, simulated=grid.desk.simulated_note)
+    output.print_note(*grid.desk.block_notes)
 
 
 CHECKS = ("model", "against", "n", "right", "low", "high", "tied pairs")

@@ -363,7 +363,7 @@ def figure_table(title: str, figures: Sequence[Figure]) -> Table:
 
 def warn_of_basis(grid: Grid) -> None:
     """Say on standard error where answers were made up, only some cells were drawn, or labels are newer."""
-    print_note(grid.desk.simulated_note, grid.sample_size, *grid.desk.second_look_notes)
+    print_note(grid.desk.simulated_note, grid.sample_size, *grid.desk.basis_notes)
 
 
 def other_options_notes(grid: Grid, options: Any) -> list[str]:

@@ -345,7 +345,7 @@ def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str)
     """Pack a map; its `version` changes with what it shows. `translate` gives its words in the language of the page."""
     # Those left out that say nothing: the places of a whole product, and numbers that are places.
     places: list[tuple[str, Ints]] = []
-    if len(cell_map.places) != cell_map.shape[0] * cell_map.shape[1]:
+    if not np.array_equal(cell_map.places, np.arange(cell_map.shape[0] * cell_map.shape[1])):
         places.append(("places", cell_map.places))
     if not np.array_equal(cell_map.numbers, cell_map.places + 1):
         places.append(("numbers", cell_map.numbers))

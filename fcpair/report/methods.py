@@ -123,6 +123,7 @@ class GridState:
     tiers: Mapping[str, int] = field(default_factory=dict)
     agree: Agree = field(default_factory=Agree)
     agreement: Mapping[str, Any] = field(default_factory=dict)
+    block_notes: Sequence[str] = ()
 
     @property
     def n_labels(self) -> int:
@@ -191,6 +192,12 @@ class _Facts:
     def latest(self, stage: str, grid: str = MAIN, has: str | None = None) -> RunRecord | None:
         runs = [run for run in self.runs(stage, grid) if has is None or has in run.counts]
         return runs[-1] if runs else None
+
+    @property
+    def extensions(self) -> list[RunRecord]:
+        """The runs that extended the grid `main` as it stands."""
+        made = [run.id for run in self.runs("pair")]
+        return [run for run in self.runs("extend") if run.id > max(made, default=0)]
 
     def plan(self, grid: str) -> dict[str, Any]:
         """The rounds of a planned grid by their names."""

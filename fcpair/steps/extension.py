@@ -80,7 +80,8 @@ def extend(
             n_new, n_known = _draw_block(tx, options, run_id, drawn, keeps_known=keeps_known)
         else:
             n_new, n_known = cells.fill(tx, keep_known=keeps_known)
-        counts = {"pairs": n_new, "hs": len(new_hs), "cn": len(new_cns), "in_corpus": n_known}
+        counts = {"pairs": n_new, "new_hs": len(new_hs), "new_cns": len(new_cns)}
+        counts |= {"in_corpus" if keeps_known else "left_out": n_known}
         if n_new and build_progress.n_built(tx)["assign"]:
             as_done = context.options_as_done(tx, Assign)
             assigning = replace(as_done, annotators=None, annotator_groups=(), seed=options.seed)
@@ -89,7 +90,8 @@ def extend(
                 run = leases.open_chosen_slots(tx, assigning, choose(tx))
             else:
                 run = assign.assign_more_at_once(tx, assigning, choose)
-            counts |= {name: run.counts[name] for name in ("new", "free", "not_possible") if run.counts.get(name)}
+            names = {"new": "new_labels", "free": "free", "not_possible": "not_possible"}
+            counts |= {name: run.counts[of] for of, name in names.items() if run.counts.get(of)}
         departures.add_recipe_version(tx, run_id)
         return replace(run_log.end_run(tx, run_id, counts), notes=tuple(notes))
 

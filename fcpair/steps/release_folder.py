@@ -36,10 +36,10 @@ from fcpair.stages.questions import Closed
 from fcpair.stages.stats.agreement import compute_agreement, drop_unfit_bins
 from fcpair.steps import release_tables
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
-from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import StudyContext
+from fcpair.steps.oversight.block_report import basis_notes
 from fcpair.steps.oversight.doctor import RELEASE, UNPUBLISHED, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.rules.tallies import split_unanimous
@@ -253,7 +253,7 @@ def load_facts(
         if sample := context.load_sample_size(tx):
             notes.append(f"Grid {key.name}: {sample}")
         if context.is_planned(tx) or context.labels_of(tx):
-            notes += look_again_notes(tx)
+            notes += basis_notes(tx)
     origins = dict(sorted(counts.items()))
     newest = {(run["stage"], run["params"].get("grid")): run["counts"] for run in public_log}
     steps = [_counted(stage, grid, n) for (stage, grid), n in newest.items() if stage in MAKING_STAGES]

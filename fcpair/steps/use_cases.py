@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
     from fcpair.steps.base import context, keywords, text_digests
     from fcpair.steps.oversight import (
+        block_report,
         conflict_list,
         dashboard,
         doctor,

@@ -13,7 +13,7 @@ from shlex import quote
 from typing import Any, NamedTuple
 from warnings import catch_warnings
 
-from sqlalchemy import Table, exists, false, func, inspect, select
+from sqlalchemy import ColumnElement, Table, exists, false, func, inspect, or_, select
 from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -321,7 +321,7 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
     """The grid is the product of its sides less the pairs of the corpus, each under its number and so only once."""
     rows, columns, first = cells.ranked_texts(tx, "row"), cells.ranked_texts(tx, "column"), grids.cell_range(tx).first
     blocks, name_pair = cells.load_blocks(tx), grids.pair_namer(tx)
-    faults, numbered = list[str](), false()
+    faults, numbered = list[str](), list[ColumnElement[bool]]()
     for part in blocks.rectangles:
         before = first + part.before
         inside = cell.c.id.between(before + 1, before + len(part.rows) * len(part.columns))
@@ -336,8 +336,8 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
             )
         )
         faults += [f"{name_pair(cell_id)} is not the one of its place in the grid" for cell_id in tx.scalars(misplaced)]
-        numbered |= inside
-    beyond = tx.scalars(select(cell.c.id).where(grids.cell_range(tx).holds(cell.c.id), ~numbered))
+        numbered.append(inside)
+    beyond = tx.scalars(select(cell.c.id).where(grids.cell_range(tx).holds(cell.c.id), ~or_(false(), *numbered)))
     faults += [f"{name_pair(cell_id)} is not the one of its place in the grid" for cell_id in beyond]
     n, n_known = cells.n_cells(tx), 0 if keep_known else len(cells.corpus_pairs(tx)["hs_id"])
     expected = blocks.shapes[-1][0] * blocks.shapes[-1][1] - n_known

@@ -315,7 +315,7 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
     lines = [f"next: {state['next']}", *(f"also: {step}" for step in state["also"])]
     output.print_receipt("\n".join(lines), {"next": state["next"], "also": state["also"]}, terminal.print_wrapped)
     desk = opened.grid(opened.grids[0]).desk
-    output.print_note(desk.simulated_note, *desk.second_look_notes)
+    output.print_note(desk.simulated_note, *desk.basis_notes)
 
 
 @click.command()

@@ -91,7 +91,7 @@ def evaluate(
     cautions = [*significance_cautions(outcome)]
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": cautions}
     emit(form, data, _tables(outcome), [*outcome.rows()], simulated=outcome.simulated, sampled=outcome.sampled)
-    print_note(*grid.desk.second_look_notes)
+    print_note(*grid.desk.basis_notes)
     for system in outcome.systems:
         for note in system.notes:
             print_message(f"{system.short}: {note}")

@@ -63,7 +63,7 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
     shown = [*map(output.table_of, (caption.format(**heads) for caption in CAPTIONS), rows, names)]
     merged, rules = list(tiers.rows()), {rule.tier: str(rule) for rule in tiers.rules}
     data = {"tiers": merged, "verdicts": rows[-1], "rules": rules, "second_look": tiers.n_second_look}
-    notes = [*grid.desk.second_look_notes, *output.other_options_notes(grid, options)]
+    notes = [*grid.desk.basis_notes, *output.other_options_notes(grid, options)]
     output.emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     output.print_note(*notes)
 
@@ -86,7 +86,7 @@ def _write_tier(grid: Grid, tier: str, options: Partition, out: Path | None, for
     brief = [[shorten(cell, BRIEF) if isinstance(cell, str) else cell for cell in line] for line in cells]
     title, columns = f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown]
     table = output.Table(title, columns, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
-    notes, simulated, sampled = grid.desk.second_look_notes, grid.desk.simulated_note, grid.sample_size
+    notes, simulated, sampled = grid.desk.basis_notes, grid.desk.simulated_note, grid.sample_size
     output.emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
     output.print_note(*notes)
 

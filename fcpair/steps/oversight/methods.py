@@ -28,6 +28,7 @@ from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.adjudication.agreement import agreement_counts
 from fcpair.steps.base.context import StudyContext, effective_options, is_planned, labels_of
+from fcpair.steps.oversight.block_report import block_notes
 from fcpair.steps.people.known_pairs import scores
 from fcpair.steps.release.partition import tiers_of
 from fcpair.steps.rules.rule_decisions import policy_that_holds
@@ -121,6 +122,7 @@ def _load_state(tx: Tx) -> GridState:
     standings = Counter(score["standing"] for score in scores(tx) if score["standing"])
     preparing = [_round_state(tx, round_) for round_ in (*rounds.of_known_pairs(tx), *rounds.calibration_rounds(tx))]
     state = GridState(tuple(work), tuple(preparing), assignments.labels_per_pair(tx), standings)
+    state = replace(state, block_notes=block_notes(tx))
     question, agree = labels_of(tx), effective_options(tx, Agree, {})
     has_answers = bool(judgements.answered_cells(tx, rounds.primary(tx)))
     if has_answers and (not is_planned(tx) or settings.with_recipe(tx, Agree.stage)):

@@ -35,7 +35,6 @@ from fcpair.stages.survey import add_shares, count_answers, margin_of_error
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.adjudication.discussion import load_calibration_result
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
-from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.answer_values import MOST_CHOICES, closed_question, form_of
 from fcpair.steps.base.context import (
     StudyContext,
@@ -47,6 +46,7 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.oversight.activity import decision_figures, load_people, people_figures
+from fcpair.steps.oversight.block_report import basis_notes
 from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import tallies
@@ -119,7 +119,7 @@ def gather_report_data(
             grid_parts.append(
                 data.GridPart(
                     facts=grid_facts(tx, key.name),
-                    look_again=tuple(look_again_notes(tx)),
+                    look_again=tuple(basis_notes(tx)),
                     rounds=tuple(_round_part(tx, key.name, round_, counts, options) for round_ in rounds.of_grid(tx)),
                     decided=decision_figures(tx, rules, tallies.tally(tx), labels) if labels_of(tx) else None,
                     asked=asked_part(tx, key.name),
@@ -194,7 +194,7 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
     tally = tallies.tally(tx)
     return data.MainPart(
         **vars(decision_figures(tx, rules, tally, {name: labels[name].to_numpy() for name in GRADED})),
-        look_again=tuple(look_again_notes(tx)),
+        look_again=tuple(basis_notes(tx)),
         stages=_stages(tx, labels, decisions),
         grid=grid_map(tx, labels, decisions, question, tally.waiting),
         agreement=compute_agreement(labels, question, options, sides_of(tx)) if len(labels) else None,

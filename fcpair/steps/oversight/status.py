@@ -20,6 +20,7 @@ from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, StudyContext
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.text_digests import folding
+from fcpair.steps.oversight.block_report import block_notes
 from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, commands, load_open_work
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.tallies import round_progress
@@ -158,6 +159,7 @@ def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes
 
 def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]:
     notes: list[str] = [str(sample)] if (sample := context.load_sample_size(tx)) else []
+    notes += block_notes(tx)
     notes += tallies.look_again(work.n_second_look, work.tally.n_lost)
     if work.n_not_due:  # which were assigned, and are asked for only then
         notes.append(

@@ -34,10 +34,10 @@ from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import find_rule, tier_rules
 from fcpair.steps.answers.answer_tables import ROW, decisions_table, rows_table
 from fcpair.steps.answers.curation import written_table
-from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base import context
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
+from fcpair.steps.oversight.block_report import basis_notes
 from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store import Tx
@@ -116,7 +116,7 @@ class Exports:
                 simulated_note(judgements.n_by_origin(tx)),
                 version("fcpair"),
                 context.options_as_done(tx, Pair).keep_known,
-                look_again_notes(tx),
+                basis_notes(tx),
                 context.load_sample_size(tx),
             )
             rows_by_tier = {rule.tier: load_tier(tx, rules, rule.tier)[0] for rule in facts.rules}

@@ -84,7 +84,9 @@ def begin_block(tx: Tx, run_id: int) -> None:
     blocks, last = load_blocks(tx), (number_range(tx)[1] or 0) - cell_range(tx).first
     n_rows, n_columns = blocks.shapes[-1]
     before = max(last, n_rows * n_columns if is_numbered_by_place(tx) else 0)
-    settings.save_settings(tx, BLOCKS, {"shapes": [*blocks.shapes], "before": [*blocks.before[1:], before]}, run_id)
+    run_ids = [*settings.of_stage(tx, BLOCKS).get("runs", ()), run_id]
+    begun = {"shapes": [*map(list, blocks.shapes)], "before": [*blocks.before[1:], before], "runs": run_ids}
+    settings.save_settings(tx, BLOCKS, begun, run_id)
 
 
 def shape(tx: Tx) -> tuple[int, int]:

@@ -346,7 +346,7 @@ def test_pairs_decided_after_others_were_assigned_are_named_and_assigned(at: At)
     grid = study.grid()
     grid.assign_validation(validate)
     waiting = grid.waiting_pairs()
-    assert grid.desk.second_look_notes == []
+    assert grid.desk.basis_notes == []
     for cell in waiting:
         grid.decide(cell, max(grid.scheme.codes), by="ada")
     n = len(waiting)
@@ -354,11 +354,11 @@ def test_pairs_decided_after_others_were_assigned_are_named_and_assigned(at: At)
     state = study.status()
     sentence = f"decided pairs that no validator has: {n:,}; run `fcpair validate assign --more`"
     assert sentence in [state["next"], *state["also"]]
-    (note,) = grid.desk.second_look_notes
+    (note,) = grid.desk.basis_notes
     assert note.startswith(f"{n:,} pairs were decided after the others were assigned to validators: they have no")
     runs = [run for run in study.walk(recipe) if run.stage == "validate"]
     assert [run.counts["pairs"] for run in runs] == [n]
-    assert grid.desk.second_look_notes == []
+    assert grid.desk.basis_notes == []
     assert sentence not in [study.status()["next"], *study.status()["also"]]
 
 
@@ -375,7 +375,7 @@ def test_pairs_that_a_recipe_leaves_without_a_verdict_on_purpose_are_not_missed(
     stages = [run.stage for run in study.walk(recipe)]
     assert stages.count("validate") == 1
     assert study.status()["pairs"]["no_verdict"] > 0
-    assert study.grid().desk.second_look_notes == []
+    assert study.grid().desk.basis_notes == []
 
 
 REVIEW = RoundPlan("review", "fit: one_of(no,yes+)", role="rater", answers=2)

@@ -187,7 +187,7 @@ def test_a_person_s_decision_stands_and_waits_for_a_second_look_when_labels_chan
     assert "decided before their labels changed: 1; `fcpair adjudicate`" in state["next"]
     assert [grid.explain(pair).second_look for pair in (1, 2, 3)] == [False, True, False]
     assert grid.tiers().table().n_second_look == 0  # no verdict yet, so it is in no tier
-    assert grid.desk.second_look_notes == [SECOND_LOOK]
+    assert grid.desk.basis_notes == [SECOND_LOOK]
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate())
     check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
