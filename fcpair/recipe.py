@@ -36,6 +36,7 @@ from fcpair.params import (
     Assign,
     Calibration,
     Evaluate,
+    Extend,
     Import,
     Labels,
     Pair,
@@ -90,15 +91,19 @@ class Recipe:
     validate: Validate | None = None
     partition: Partition | None = None
     evaluate: Evaluate | None = None
+    extend: tuple[Extend, ...] = ()
     grids: tuple[GridPlan, ...] = ()
 
     @property
     def has_main(self) -> bool:
         """Return whether the study has the grid `main`: unless the recipe plans grids, and has no stage of `main`."""
         return not self.grids or any(
-            getattr(self, item.name) is not None for item in fields(self) if item.name not in _STUDY_WIDE
+            getattr(self, item.name) not in (None, ()) for item in fields(self) if item.name not in _STUDY_WIDE
         )
 
+
+_LISTS = ("extend", "grids")
+"""The fields that are lists of tables."""
 
 _KEYS = {"setup": "study", "import_": "import", "grids": "grid", "rounds": "round"}
 """The key in a recipe of a field that has another name."""
@@ -264,8 +269,9 @@ def as_toml(recipe: Recipe) -> str:
     sections = [
         _section_toml(_KEYS.get(item.name, item.name), getattr(recipe, item.name))
         for item in fields(recipe)
-        if item.name != "grids" and getattr(recipe, item.name) is not None
+        if item.name not in _LISTS and getattr(recipe, item.name) is not None
     ]
+    sections += [format_section("[[extend]]", _changed_values(options)) for options in recipe.extend]
     for plan in recipe.grids:
         changed = {name: value for name, value in _changed_values(plan).items() if name != "rounds"}
         stages = {name: changed.pop(name) for name in STAGES_OF_GRID if name in changed}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,12 @@ from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.oversight import build_progress, settings
 from fcpair.store.oversight import runs as run_log
 
-EXTENSIONS = "extensions"  # of a grid's blocks: with which options it was extended
+_OPTIONS = "options"  # of a grid's blocks: with which it was extended
+
+
+def load_extensions(tx: Tx) -> list[dict[str, Any]]:
+    """The options with which the grid was extended, as settings have them, the first time first."""
+    return list(settings.of_stage(tx, cells.BLOCKS).get(_OPTIONS, ()))
 
 
 @takes_params
@@ -63,7 +69,7 @@ def extend(
     with grid._store.write(bulk=True) as tx:
         context.need_corpus(tx, options.stage)
         context.need_cells(tx, grid.grid.name)
-        extensions, as_saved = settings.of_stage(tx, cells.BLOCKS).get(EXTENSIONS, []), context.as_settings(options)
+        extensions, as_saved = load_extensions(tx), context.as_settings(options)
         if as_saved in extensions[-1:]:
             raise InputError("the last extension was the same; for as much again, give another seed or other texts")
         drawn, n_before = context.load_sample_size(tx), cells.n_cells(tx)
@@ -72,7 +78,7 @@ def extend(
         new_hs, new_cns, notes = _choose_texts(tx, options)
         run_id = context.begin_run(tx, options.stage, as_params(options))
         cells.begin_block(tx, run_id)
-        settings.save_settings(tx, cells.BLOCKS, {EXTENSIONS: [*extensions, as_saved]}, run_id)
+        settings.save_settings(tx, cells.BLOCKS, {_OPTIONS: [*extensions, as_saved]}, run_id)
         sides.append_texts(tx, "row", new_hs)
         sides.append_texts(tx, "column", new_cns)
         keeps_known = context.options_as_done(tx, Pair).keep_known

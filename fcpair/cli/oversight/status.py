@@ -314,6 +314,8 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
     state = opened.status()
     lines = [f"next: {state['next']}", *(f"also: {step}" for step in state["also"])]
     output.print_receipt("\n".join(lines), {"next": state["next"], "also": state["also"]}, terminal.print_wrapped)
+    if loaded.extend[len(opened.recipe().extend) :]:
+        output.print_note("the recipe extends the grid when all is done: release what there is, then run it again")
     desk = opened.grid(opened.grids[0]).desk
     output.print_note(desk.simulated_note, *desk.basis_notes)
 

@@ -23,6 +23,7 @@ from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, has_saved_options
 from fcpair.steps.base.keywords import matches_saved_options
+from fcpair.steps.extension import extend, load_extensions
 from fcpair.steps.oversight import study_recipe
 from fcpair.steps.oversight.next_steps import CALIBRATING, Act, NextStep, next_steps
 from fcpair.steps.people import known_pairs
@@ -78,7 +79,9 @@ def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | Non
     for plan in [*([None] if recipe.has_main else []), *recipe.grids]:
         with study._store.read() as tx:
             grid = GridContext(study._store, find_grid(tx, plan.name if plan else MAIN))
-        while stages := _next_stages(grid, plan, recipe, progress):
+        is_begun = False
+        while stages := _next_stages(grid, plan, recipe, progress) or _extension(grid, plan, recipe, is_begun):
+            is_begun = True
             for section, perform, options in stages:
                 if options is None:
                     advice = "add it, or run the stage by hand"
@@ -91,6 +94,16 @@ def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | Non
                         )
                     raise RecipeEndError(f"the recipe has no section [{section}], which comes next; {advice}")
                 yield perform(grid, options)
+
+
+def _extension(grid: GridContext, plan: GridPlan | None, recipe: Recipe, is_begun: bool) -> Sequence[Stage]:
+    """The next extension of `main`, where all else is done; not in a run that has begun with something else, so that
+    what is there can be released first.
+    """
+    with grid._store.read() as tx:
+        n_done = len(load_extensions(tx)) if not (plan or is_begun) else len(recipe.extend)
+        is_due = n_done < len(recipe.extend) and not any(step.blocks for step in next_steps(tx))
+    return [("extend", extend, recipe.extend[n_done])] if is_due else []
 
 
 def _next_stages(

@@ -15,6 +15,7 @@ from fcpair.params import (
     Adjudicate,
     Annotate,
     Assign,
+    Extend,
     Import,
     Plan,
     Setup,
@@ -33,6 +34,7 @@ from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.base import context, departures, text_digests
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import OF_PLAN, OF_STUDY, plan_sections
+from fcpair.steps.extension import load_extensions
 from fcpair.steps.grids import side_from_setting, side_setting
 from fcpair.steps.people.people import LIMITS, loosened_limits
 from fcpair.store import Tx, people
@@ -42,7 +44,7 @@ from fcpair.store.corpus import grids
 from fcpair.store.oversight import build_progress, runs, settings
 
 # The sections of a recipe that are stages of the grid `main`, or about the whole study.
-SECTIONS = tuple(item.name for item in fields(Recipe) if item.name not in ("setup", "grids"))
+SECTIONS = tuple(item.name for item in fields(Recipe) if item.name not in ("setup", "extend", "grids"))
 STUDY_SECTIONS = ("annotate", "words", "practice", "simulate")  # of a study whose grids are planned
 NO_RECIPE_NOTE = "# No recipe has been run in this study; this one is derived from its settings."
 IMPORTED_NOTE = "# The pairs and their labels were imported from {}: `fcpair labels import FILE --reader fc-conan`."
@@ -156,8 +158,9 @@ def _recipe(tx: Tx) -> Recipe:
             is_taken_over = cls is Import and _published_labels_file(tx)  # texts that came with their labels
             if (is_of_study or not planned) and settings.with_recipe(tx, cls.stage) and not is_taken_over:
                 sections[name] = context.effective_options(tx, cls, {})
+        extensions = tuple(context.build_options(Extend, of, {}) for of in load_extensions(tx))
     plans = tuple(_grid_plan(tx, key) for key in grids.for_each_grid(tx) if context.is_planned(tx))
-    return Recipe(setup=setup, **sections, grids=plans)
+    return Recipe(setup=setup, **sections, extend=extensions, grids=plans)
 
 
 def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
@@ -222,6 +225,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
             *_stage_differences(tx, *built),
             *limits,
             *_stage_differences(tx, recipe.calibration, recipe.adjudicate, recipe.validate),
+            *_extension_differences(tx, recipe),
             *_grid_differences(tx, recipe),
         ]
         if recipe.simulate and (n := judgements.n_by_people(tx)):
@@ -254,6 +258,16 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
     if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := context.scheme_of(tx)):
         yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))
+
+
+def _extension_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
+    """Yield where an extension that was made is not what the recipe says; what it says beyond these is yet to come."""
+    for at, saved in enumerate(load_extensions(tx)):
+        planned = context.as_settings(recipe.extend[at]) if at < len(recipe.extend) else {}
+        for key, value in saved.items():
+            if not departures.is_same(value, planned.get(key)):
+                texts = (_format_value(of.get(key)) for of in (planned, saved))
+                yield Difference(f"extend {at + 1}", key, *texts)
 
 
 def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
