@@ -24,7 +24,7 @@ from fcpair.steps.assignment import assign, leases
 from fcpair.steps.assignment.chosen_cells import choose_block
 from fcpair.steps.base import context, departures, text_digests
 from fcpair.steps.base.context import GridContext
-from fcpair.steps.base.keywords import REQUIRED, takes_params
+from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.building import text_ids
 from fcpair.steps.grids import read_side_file
 from fcpair.store import Tx
@@ -43,7 +43,7 @@ def load_extensions(tx: Tx) -> list[dict[str, Any]]:
 @takes_params
 def extend(
     grid: GridContext,
-    options: Extend = REQUIRED,
+    options: Extend | None = None,
     *,
     hs: int | None = None,
     hs_list: Source | None = None,
@@ -66,6 +66,7 @@ def extend(
             same extension as the one before.
         StageError: the grid is planned or has no pairs, or there is nobody to assign pairs to.
     """
+    options = options or Extend()  # which says that something must be given
     with grid._store.write(bulk=True) as tx:
         context.need_corpus(tx, options.stage)
         context.need_cells(tx, grid.grid.name)

@@ -255,11 +255,12 @@ def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: In
     trades even out what two people have in common, from `shared`, `(n_people, n_people)`.
     """
     new, loads = np.zeros_like(crew), loads.copy()
-    for turn in range(int(n_more.max(initial=0))):
-        rows = np.flatnonzero(n_more > turn)
-        person = share_out((barred | new)[rows], loads, seed + turn)
-        new[rows[person >= 0], person[person >= 0]] = True
-        loads += np.bincount(person[person >= 0], minlength=len(loads))
+    for size in np.unique(n_more[n_more > 0])[::-1].tolist():  # single labels fit what the others leave uneven
+        rows = np.flatnonzero(n_more == size)
+        for turn in range(size):
+            person = share_out((barred | new)[rows], loads, seed + turn)
+            new[rows[person >= 0], person[person >= 0]] = True
+            loads += np.bincount(person[person >= 0], minlength=len(loads))
     rows = np.flatnonzero(new.any(axis=1))
     after, before = ((crew_of_all[rows].astype(np.int64)) for crew_of_all in (crew | new, crew))
     meetings = shared + after.T @ after - before.T @ before
