@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
 from fcpair.errors import EXPECTED, InputError, suggest_name
 from fcpair.sentences import mark, say
@@ -86,6 +88,40 @@ class PairFilter:
         """The conditions that ask something, by name."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         return {name: value for name, value in values.items() if value not in ("", None, {})}
+
+
+METADATA = re.compile(r"(hs|cn|row|column)\..+", re.DOTALL)
+_NO_VALUE = {
+    "skipped": mark("there is no value of `skipped` `%(name)s`; %(hint)s"),
+    "noted": mark("there is no value of `noted` `%(name)s`; %(hint)s"),
+}
+_YES_OR_NO = {"yes": True, "no": False}
+
+
+def filter_of(query: Mapping[str, str]) -> PairFilter:
+    """The conditions in the query of an address of pairs, which may have other names besides; raises InputError for
+    what is none.
+    """
+    names = {item.name for item in fields(PairFilter)} - {"metadata"}
+    conditions: dict[str, Any] = {name: value for name, value in query.items() if name in names}
+    for name, message in _NO_VALUE.items():
+        check_name(message, query.get(name, ""), _YES_OR_NO)
+        conditions[name] = _YES_OR_NO.get(query.get(name, ""))
+    return PairFilter(**conditions, metadata={name: value for name, value in query.items() if METADATA.fullmatch(name)})
+
+
+def parse_query(text: str) -> PairFilter:
+    """The conditions of a query alone, `state=open&hs.target=cats`, as the address of the lead's *Grid* has it behind
+    its `?`; raises InputError for what is none, with the names of all.
+    """
+    query = dict(parse_qsl(text.removeprefix("?"), keep_blank_values=True))
+    names = [item.name for item in fields(PairFilter) if item.name != "metadata"]
+    for name in query:
+        if not METADATA.fullmatch(name):
+            check_name(mark("there is no condition `%(name)s`; %(hint)s"), name, [*names, "hs.NAME", "cn.NAME"])
+    if not (found := filter_of(query)).chosen:
+        raise InputError(f"`{text}` is no query; expected conditions such as `state=open&hs.topic=cats`")
+    return found
 
 
 class Area(NamedTuple):

@@ -46,6 +46,7 @@ from fcpair.cli.output import (
 from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError
 from fcpair.files.answers.sheets import SHEET_FORMATS, SheetFormat
+from fcpair.pair_filter import parse_query
 from fcpair.param_values import flag_of
 from fcpair.params import DEFAULT_SCHEME, Assign, Plan, Power
 
@@ -69,12 +70,27 @@ if TYPE_CHECKING:
     help="With `--more`: ask for one label more of each pair whose number is in the column `pair` of this table.",
 )
 @option(
+    "--cells",
+    metavar="FILE|QUERY",
+    help="Assign these pairs alone, which nobody was given yet, in their order: those in the column `pair` of a table, "
+    "or what a query of the lead's Grid finds, such as `hs.topic=cats`.",
+)
+@option("--batch", type=click.IntRange(1), help="With `--cells`: so many pairs at a time, each with its own overlap.")
+@option(
     "--close", is_flag=True, help="End open assignment: remove what nobody has; what people hold stays theirs for good."
 )
 @shared_option("--round", "round_", metavar="NAME", detail="In a planned grid, it is assigned by its own options.")
 @with_grid
 def assign(
-    grid: Grid, said: dict[str, Any], redo: bool, more: bool, close: bool, round_: str | None, pairs_file: Path | None
+    grid: Grid,
+    said: dict[str, Any],
+    redo: bool,
+    more: bool,
+    cells: str | None,
+    batch: int | None,
+    close: bool,
+    round_: str | None,
+    pairs_file: Path | None,
 ) -> None:
     """Assign the pairs to annotators.
 
@@ -88,6 +104,7 @@ def assign(
       fcpair assign --annotators 9 --overlap 2:0.126 --overlap 3:0.05 --seed 13
       fcpair assign --more --overlap 2:0.3
       fcpair assign --more --pairs-file pairs.csv
+      fcpair assign --cells pairs.csv --batch 500 --overlap 2:0.2
       fcpair assign --open --overlap 2:0.126
       fcpair assign --grid rate --round rate
     """
@@ -97,6 +114,8 @@ def assign(
         raise click.UsageError("a round is assigned as planned; with --round, give only --redo or nothing")
     if pairs_file and (not more or said):
         raise click.UsageError("give --pairs-file with --more alone")
+    if cells and (more or redo or close or round_ is not None or pairs_file):
+        raise click.UsageError("give --cells without --more, --redo, --close, --round and --pairs-file")
     if close and (more or redo or round_ is not None or said):
         raise click.UsageError("give --close alone")
     with status_spinner("assigning pairs"):
@@ -106,7 +125,10 @@ def assign(
             run = grid.assign_round(round_, redo=redo)
         else:
             pairs = answer_files.read_pair_numbers(pairs_file) if pairs_file else None
-            run = grid.assign(grid.recipe_options(Assign, more=more, **said), redo=redo, more=more, pairs=pairs)
+            is_query = cells is not None and "=" in cells and not Path(cells).exists()
+            chosen = parse_query(cells) if cells and is_query else Path(cells) if cells else None
+            options = grid.recipe_options(Assign, more=more, **said)
+            run = grid.assign(options, redo=redo, more=more, pairs=pairs, cells=chosen, batch=batch)
     print_run(run)
 
 

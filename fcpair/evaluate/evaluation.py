@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fcpair.arrays import Bools, Floats, Ints
 from fcpair.evaluate.judged_rankings import (
+    NEGATIVE,
     POSITIVE,
     UNJUDGED,
     Grades,
@@ -80,7 +81,8 @@ def evaluate(
         n_without = int((labels != POSITIVE).all(axis=1).sum())
         sizes = (*labels.shape, labels.size, n_judged, n_positive, tier.outside, n_without)
         facts.append(TierFacts(tier.tier, tier.rule, *sizes))
-        judged, n = _judge(tier, rankings, options.no_positives)
+        judged, rows = _judge(tier, rankings, options.no_positives)
+        n = len(rows)
         values = _values(judged, measures)
         scores += _scores(tier.tier, judged, values, names, measures, options)
         # Systems are ranked by these: a random order by its expectation. Tests take the draw: signs may be turned where
@@ -126,13 +128,13 @@ def short_names(systems: Sequence[System]) -> list[str]:
     return [name if short.count(name) == 1 else str(system) for name, system in zip(short, systems, strict=True)]
 
 
-def _judge(tier: TierLabels, rankings: Sequence[Ranking], no_positives: NoPositives) -> tuple[list[Judged], int]:
-    """Each system's ranking beside the labels of the tier, for the HS that count, and how many these are."""
+def _judge(tier: TierLabels, rankings: Sequence[Ranking], no_positives: NoPositives) -> tuple[list[Judged], Ints]:
+    """Each system's ranking beside the labels of the tier, for the HS that count, and which these are."""
     is_counted = tier.there
     if no_positives == "leave_out":
         is_counted = is_counted & (tier.labels == POSITIVE).any(axis=1)
     labelled = (label_ranking(ranking.order, tier.labels, tier.grades) for ranking in rankings)
-    return [select_hs(of_system, is_counted) for of_system in labelled], int(is_counted.sum())
+    return [select_hs(of_system, is_counted) for of_system in labelled], np.flatnonzero(is_counted)
 
 
 def _values(judged: Sequence[Judged], measures: Sequence[Measure]) -> Floats:
@@ -269,6 +271,43 @@ def _lowest_and_highest(measure: Measure, judged: Judged) -> tuple[Floats, Float
     lowest = [_measure_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in n_new]
     highest = [_measure_turned(measure, judged, unjudged & (nth <= n), none) for n in n_new]
     return np.min(np.stack(lowest), axis=0), np.max(np.stack(highest), axis=0)
+
+
+def narrowing(
+    tier: TierLabels, rankings: Sequence[Ranking], measures: Sequence[Measure], no_positives: NoPositives
+) -> Floats:
+    """The amount by which bounds of mean scores narrow once a pair is judged, shape `(n_hs, n_cn)`, from 0 to 1.
+
+    It is the mean over the pair's two possible labels, all systems, and the measures that are bounded and have a cut;
+    0 for a pair that is judged, or that none of them reads. Of grades, only whether they are positive counts.
+    """
+    gains, measured = np.zeros(tier.labels.shape), [each for each in measures if each.bounded and each.depth]
+    judged, rows = _judge(tier, rankings, no_positives)
+    for ranking, of_system in zip(rankings, judged, strict=True):
+        plain, order = replace(of_system, graded=None), ranking.order[rows]
+        for measure in measured:
+            width = _width(measure, plain)
+            for rank in range(min(measure.depth or 0, plain.labels.shape[1])):
+                is_open = plain.labels[:, rank] == UNJUDGED
+                if is_open.any():
+                    of_rank = np.zeros(plain.labels.shape, np.bool_)
+                    of_rank[:, rank] = is_open
+                    widths = [_width(measure, _settle(plain, of_rank, label)) for label in (POSITIVE, NEGATIVE)]
+                    gained = (width - np.mean(widths, axis=0))[is_open]
+                    np.add.at(gains, (rows[is_open], order[is_open, rank]), gained)
+    return gains / max(len(rankings) * len(measured) * len(rows), 1)
+
+
+def _width(measure: Measure, judged: Judged) -> Floats:
+    of = readings(measure, judged)
+    return np.zeros(len(judged.labels)) if of.lowest is None or of.highest is None else of.highest - of.lowest
+
+
+def _settle(judged: Judged, is_settled: Bools, label: int) -> Judged:
+    """The same where the pairs at some ranks, one of each HS at most, have this label after all."""
+    n, labels = is_settled.sum(axis=1), np.where(is_settled, np.int8(label), judged.labels)
+    counts = judged.n_positive + n * (label == POSITIVE), judged.n_negative + n * (label == NEGATIVE)
+    return Judged(labels, *counts, judged.n_unjudged - n)
 
 
 def _measure_turned(measure: Measure, judged: Judged, is_turned: Bools, below: Ints) -> Floats:

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from fcpair.cli.options import (
     FOLDER,
+    PATH,
     FigureFolder,
     effective_params,
     figures_option,
@@ -47,6 +48,12 @@ KEY = (
 @effective_params(Partition, "rules")
 @option("--runs", type=FOLDER, help="A folder to write TREC runs to.")
 @figures_option
+@option(
+    "--unjudged",
+    type=PATH,
+    help="A .csv, .jsonl or .parquet file for pairs that measures read and nobody was given, those first that narrow "
+    "the bounds most; `fcpair assign --cells` takes it.",
+)
 @shared_option("--dry-run", is_flag=True, detail="It counts what a service would be asked.")
 @format_option
 def evaluate(
@@ -55,6 +62,7 @@ def evaluate(
     options: Evaluate,
     runs: Path | None,
     figures: FigureFolder | None,
+    unjudged: Path | None,
     dry_run: bool,
     form: str,
 ) -> None:
@@ -87,7 +95,9 @@ def evaluate(
     note_writing()
     with progress("evaluating", at_once=True) as report:
         folder, style = figures or (None, None)
-        outcome = grid.tiers(rules).evaluate(options, runs=runs, figures=folder, figure_style=style, progress=report)
+        outcome = grid.tiers(rules).evaluate(
+            options, runs=runs, figures=folder, figure_style=style, unjudged=unjudged, progress=report
+        )
     cautions = [*significance_cautions(outcome)]
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": cautions}
     emit(form, data, _tables(outcome), [*outcome.rows()], simulated=outcome.simulated, sampled=outcome.sampled)

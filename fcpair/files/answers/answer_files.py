@@ -333,12 +333,17 @@ def read_pilot_labels(path: Source, question: Closed) -> pd.DataFrame:
     return labels.assign(cell_id=cell_id, **sides)[["cell_id", *key, "code"]].reset_index(drop=True)
 
 
-def read_pair_numbers(path: str | Path) -> list[int]:
-    """The numbers in the column `pair` of a table; raises InputError with every line in which there is none."""
-    table, place, findings = read_table(Path(path), [PAIR_COLUMNS.number]), name_of(path), list[Finding]()
+def read_pair_list(path: Source) -> tuple[str, list[int], list[int]]:
+    """The name of a table, the numbers in its column `pair`, and their lines; InputError with each line without one."""
+    table, place, findings = read_table(path, [PAIR_COLUMNS.number]), name_of(path), list[Finding]()
     numbers = read_cells(table[PAIR_COLUMNS.number], table[LINE], place, parse_cell_number, findings, NO_CODE)
     reject(place, findings)
-    return numbers
+    return place, numbers, table[LINE].tolist()
+
+
+def read_pair_numbers(path: str | Path) -> list[int]:
+    """The numbers alone."""
+    return read_pair_list(Path(path))[1]
 
 
 PASTED = "the table"

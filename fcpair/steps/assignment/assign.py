@@ -6,22 +6,33 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError, StageError
+from fcpair.files.answers.answer_files import read_pair_list
+from fcpair.files.tables.tabular import Source
 from fcpair.lazy import pd
 from fcpair.models.encode import Progress
-from fcpair.param_values import as_params
+from fcpair.pair_filter import PairFilter
+from fcpair.param_values import as_params, whole_number
 from fcpair.params import Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
 from fcpair.sentences import join, say, say_number
 from fcpair.stages.assignment.assign import assign_pairs, check_overlap, overlap_counts, shard_order
 from fcpair.stages.assignment.rounds import add_labels, hand_over_slots, n_labels_missing, order_by_batch
 from fcpair.steps.assignment import leases
-from fcpair.steps.assignment.chosen_cells import Choose, Chosen, choose_pairs
+from fcpair.steps.assignment.chosen_cells import (
+    Choose,
+    Chosen,
+    choose_listed,
+    choose_pairs,
+    given_cells,
+    save_first_options,
+)
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, deal
 from fcpair.steps.base import context
 from fcpair.steps.base.context import Basis, GridContext, MovedError
@@ -43,6 +54,8 @@ def assign(
     redo: bool = False,
     more: bool = False,
     pairs: Sequence[int] | None = None,
+    cells: Source | Sequence[int] | PairFilter | None = None,
+    batch: int | None = None,
     expected: int | None = None,
     annotators: int | None = own(None),
     overlap: Mapping[int, float] = own({}),
@@ -56,6 +69,10 @@ def assign(
     """Assign the grid in overlapping shards, or further labels with `more` (`assign_more`), also one for each of
     `pairs`.
 
+    Or assign `cells` alone, which nobody was given: a file or a frame with a column `pair`, numbers, or what a search
+    finds; in their order, and in batches of `batch` cells, in each of which the shares of the overlap hold. What was
+    assigned stays.
+
     `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`). In open assignment
     (`options.open`, or with `more` where the study has it), whoever asks is given pairs instead. Without options, as
     the recipe says. `progress` is told how many pairs are assigned. Raises ConflictError where pairs or people changed
@@ -64,6 +81,12 @@ def assign(
     if pairs is not None and not more:
         raise InputError("`pairs` are for more labels once the grid is assigned; give `more=True` as well")
     options = options or by_recipe(grid, Assign, more=more)
+    if cells is not None:
+        if more or redo:
+            raise InputError("`cells` are what nobody was given yet; omit `more` and `redo`")
+        return _assign_chosen(grid, replace(options, annotator_groups=()), cells, batch)
+    if batch is not None:
+        raise InputError("`batch` is for `cells`, which are assigned in batches; give both, or omit it")
     with grid._store.read() as tx:
         is_open = context.options_as_done(tx, Assign).open or options.open
     if more:
@@ -106,6 +129,38 @@ def assign(
         run = context.note_run(tx, options.stage, as_params(options), counts)
         context.save_options(tx, replace(options, annotators=len(names)), run)
         return carry_answers(tx, rounds.primary(tx), run)
+
+
+def _assign_chosen(
+    grid: GridContext, options: Assign, chosen: Source | Sequence[int] | PairFilter, batch: int | None
+) -> RunRecord:
+    """Assign the cells of a list or a search, in shards or open to whoever asks."""
+    if batch is not None and batch < 1:
+        raise InputError(f"batch is {batch}; expected 1 or more")
+    if isinstance(chosen, PairFilter):
+        from fcpair.steps.oversight.pair_search import matching_cells  # with all that a search may ask for
+
+        with grid._store.read() as tx:
+            given = given_cells(tx)
+            found = [cell_id for cell_id in matching_cells(grid, tx, chosen).tolist() if cell_id not in given]
+        if not found:
+            raise StageError("no pair that matches is left to be given to anybody")
+        place, numbers = "the search", [grids.to_public_number(cell_id) for cell_id in found]
+        lines = list(range(1, len(found) + 1))
+    elif isinstance(chosen, str | Path | pd.DataFrame):
+        place, numbers, lines = read_pair_list(chosen)
+    else:
+        place, numbers, lines = (
+            "the list",
+            [whole_number("pair", number) for number in chosen],
+            [*range(1, len(chosen) + 1)],
+        )
+        if not numbers:
+            raise InputError("no pair is named; name at least one")
+    choose = choose_listed(place, numbers, lines, options, batch)
+    with grid._store.read() as tx:
+        is_open = context.options_as_done(tx, Assign).open or options.open
+    return (leases.open_more_slots if is_open else assign_more)(grid, options, choose, None)
 
 
 def _load_inputs(tx: Tx, options: Assign) -> tuple[list[str], pd.DataFrame]:
@@ -306,6 +361,7 @@ def _write_plan(tx: Tx, plan: _Plan, options: Assign, chosen: Chosen | None, exp
     run = context.note_run(tx, Assign.stage, params, {**counts, **known_counts, "pairs_by_labels": by_labels})
     if options.overlap and chosen is None:
         context.save_options(tx, options, run, only={"overlap"})
+    save_first_options(tx, options, chosen, run)
     return run
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,11 @@ import numpy as np
 from fcpair.arrays import Ints
 from fcpair.errors import Finding, reject
 from fcpair.params import Assign
+from fcpair.records import RunRecord
 from fcpair.sentences import Id, say
 from fcpair.stages.assignment.assign import overlap_counts
 from fcpair.stages.assignment.rounds import spread_labels
+from fcpair.steps.base.context import has_saved_options, save_options
 from fcpair.steps.rules.tallies import as_ranges, find_cells
 from fcpair.store import Tx
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -69,6 +71,19 @@ def choose_block(n_before: int, options: Assign) -> Choose:
     return choose
 
 
+def save_first_options(tx: Tx, options: Assign, chosen: Chosen | None, run: RunRecord) -> None:
+    """Let the options hold with which a list was assigned, where that was the first that was assigned of the grid."""
+    if chosen is not None and chosen.in_order and not has_saved_options(tx, Assign):
+        save_options(tx, replace(options, annotators=None), run)
+
+
+def given_cells(tx: Tx) -> set[int]:
+    """The cells that anybody was ever given in the round that counts, or may ask for."""
+    round_ = rounds.primary(tx)
+    free = (slot.cell_id for _, slot in open_slots.free_slots(tx, round_))
+    return {*assignments.assigned_cells(tx, round_), *free}
+
+
 def choose_listed(
     place: str, numbers: Sequence[int], lines: Sequence[int], options: Assign, batch: int | None
 ) -> Choose:
@@ -79,10 +94,8 @@ def choose_listed(
     """
 
     def choose(tx: Tx) -> Chosen:
-        cell_id, round_ = np.array(numbers, np.int64) + grids.cell_range(tx).first, rounds.primary(tx)
+        cell_id, given = np.array(numbers, np.int64) + grids.cell_range(tx).first, given_cells(tx)
         rows = cells.by_id(tx, cell_id.tolist()).set_index("cell_id")
-        assigned = {slot.cell_id for _, slot in open_slots.free_slots(tx, round_)}
-        assigned.update(assignments.assigned_cells(tx, round_))
         findings, first_lines = list[Finding](), dict[int, int]()
         for number, line, id_ in zip(numbers, lines, cell_id.tolist(), strict=True):
             first = first_lines.setdefault(id_, line)
@@ -91,7 +104,7 @@ def choose_listed(
             elif first != line:
                 what = say("pair %(number)s is listed in line %(line)s already", number=Id(number), line=Id(first))
                 findings.append(Finding(place, line, what))
-            elif id_ in assigned:
+            elif id_ in given:
                 what = say("pair %(number)s has been assigned already", number=Id(number))
                 findings.append(Finding(place, line, what, say("assigned already")))
         reject(place, findings)

@@ -13,7 +13,7 @@ from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
-from fcpair.steps.assignment.chosen_cells import Choose, Chosen
+from fcpair.steps.assignment.chosen_cells import Choose, Chosen, save_first_options
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.people import eligibility, reassignment
@@ -100,7 +100,9 @@ def open_chosen_slots(tx: Tx, options: Assign, chosen: Chosen, expected: int | N
     open_slots.add(tx, rounds.primary(tx), ((cell_id, None) for cell_id in order.tolist()))
     params = {"more": True, "open": True, **chosen.params, "seed": options.seed}
     counts = {"free": len(order), "decided": int((~undecided).sum()), "pairs_by_labels": _n_pairs_by_labels(tx)}
-    return note_run(tx, Assign.stage, params, counts)
+    run = note_run(tx, Assign.stage, params, counts)
+    save_first_options(tx, options, chosen, run)
+    return run
 
 
 def close_open_assignment(grid: GridContext) -> RunRecord:

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError, list_first
 from fcpair.evaluate import evaluation
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
-from fcpair.evaluate.evaluation import TierLabels, evaluate, short_names
+from fcpair.evaluate.evaluation import TierLabels, evaluate, narrowing, short_names
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades
-from fcpair.evaluate.measures import parse_measure
+from fcpair.evaluate.measures import Measure, parse_measure
 from fcpair.evaluate.outcome import ALPHA, SCORING, Outcome
-from fcpair.evaluate.systems import Cost, Function, Ranker, Search, System, run_text
+from fcpair.evaluate.systems import Cost, Function, Ranker, Ranking, Search, System, run_text
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.tables.folders import make_writable_folder, write_all
+from fcpair.files.tables.tabular import check_suffix, write_table
 from fcpair.lazy import pd
 from fcpair.models.encode import Progress, begin_part
 from fcpair.param_values import as_params
@@ -33,6 +34,7 @@ from fcpair.stages.adjudication.partition import TierRule, best_first, find_rule
 from fcpair.stages.questions.labels import grades_of
 from fcpair.stages.stats.intervals import SAME
 from fcpair.stages.stats.paired_tests import PowerPlan, describe_assumed, plan_hs
+from fcpair.steps.assignment.chosen_cells import given_cells
 from fcpair.steps.base.context import GridContext, load_sample_size, need_labels, note_run, rules_of, save_options
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.building import text_ids
@@ -51,6 +53,7 @@ def run_evaluation(
     runs: Path | None = None,
     figures: Path | None = None,
     figure_style: PaperStyle | None = None,
+    unjudged: Path | None = None,
     progress: Progress | None = None,
     systems: Sequence[str] = own(()),
     pool: str = own("judged"),
@@ -65,14 +68,17 @@ def run_evaluation(
 
     `functions` are systems of your own by their names: each is called with the text of an HS and with those of the
     pool, and returns the latter best first, all or some. `runs` and `figures` are folders for TREC runs and for
-    pictures (SVG, PDF, PNG) in `figure_style`; without one, as wide as a page, with their captions.
+    pictures (SVG, PDF, PNG) in `figure_style`; without one, as wide as a page, with their captions. `unjudged` is a
+    table (.csv, .jsonl, .parquet) of the pairs that measures read and nobody was given, those first that would narrow
+    the bounds most, for `assign --cells`.
 
     Raises:
         InputError: no system, an empty tier, a pool that cannot be used, a run that cannot be read.
         ModelError, ServiceError: a system's model or service cannot be had.
     """
     options = options or by_recipe(grid, Evaluate)
-    return _evaluate_and_record(grid, options, progress, runs, figures, figure_style, functions=functions)[0]
+    places = runs, figures, figure_style, unjudged
+    return _evaluate_and_record(grid, options, progress, *places, functions=functions)[0]
 
 
 @takes_params
@@ -108,6 +114,7 @@ def _evaluate_and_record(
     runs: Path | None = None,
     figures: Path | None = None,
     style: PaperStyle | None = None,
+    unjudged: Path | None = None,
     *,
     functions: Mapping[str, Ranker] = MappingProxyType({}),
     saves: bool = False,
@@ -117,6 +124,8 @@ def _evaluate_and_record(
     grid._store.check_writable()
     for folder in filter(None, (runs, figures)):
         make_writable_folder(folder)  # now, and not after hours of ranking
+    if unjudged is not None:
+        check_suffix(unjudged)
     rankings = []
     for system in systems:
         begin_part(progress, str(system))
@@ -124,6 +133,7 @@ def _evaluate_and_record(
     begin_part(progress, SCORING)
     measures = [parse_measure(measure, options.cutoff) for measure in options.measures]
     outcome = replace(evaluate(systems, rankings, tiers, measures, options, options.pool), **notes)
+    to_judge = None if unjudged is None else _pairs_to_judge(grid, search, tiers, rankings, measures, options)
     files: dict[Path, bytes] = {}
     if runs is not None:
         for tag, ranking in zip(_tags(short_names(systems)), rankings, strict=True):
@@ -139,8 +149,43 @@ def _evaluate_and_record(
         run = note_run(tx, options.stage, params, counts, outcome=outcome.as_data())
         if saves:
             save_options(tx, options, run)
+        if unjudged is not None and to_judge is not None:
+            write_table(to_judge, unjudged)
         write_all(files)  # here, so that nothing is noted without its files, and no file is there without the note
     return outcome, run
+
+
+def _pairs_to_judge(
+    grid: GridContext,
+    search: Search,
+    tiers: Sequence[TierLabels],
+    rankings: Sequence[Ranking],
+    measures: Sequence[Measure],
+    options: Evaluate,
+) -> pd.DataFrame:
+    """The pairs that measures read on the largest tier and nobody was given: `pair`, `hs_id`, `cn_id`, `hs`, `cn`, and
+    `narrows`, the amount by which each would narrow the bounds, the greatest first. InputError for none.
+    """
+    gains = narrowing(largest_of(tiers), rankings, measures, options.no_positives)
+    row, column = np.nonzero(gains > 0)
+    found = pd.DataFrame({"hs_id": np.array(search.hs_ids)[row], "cn_id": np.array(search.cn_ids)[column]})
+    found = found.assign(hs=[search.hs[at] for at in row], cn=[search.cn[at] for at in column])
+    found["narrows"] = gains[row, column]
+    with grid._store.read() as tx:
+        all_cells = cells.cells(tx)
+        found = found.merge(all_cells[~all_cells["cell_id"].isin(given_cells(tx))], on=["hs_id", "cn_id"])
+    if found.empty:
+        raise InputError(
+            "every pair that the measures read has been given to somebody, so nothing was written; `fcpair extend "
+            "--run` takes CNs of a run that are not in the grid"
+        )
+    found.insert(0, "pair", grids.to_public_number(found.pop("cell_id")))
+    return found.sort_values(["narrows", "pair"], ascending=[False, True], ignore_index=True)
+
+
+def largest_of(tiers: Sequence[TierLabels]) -> TierLabels:
+    """The tier with most HS."""
+    return max(tiers, key=lambda tier: int(tier.there.sum()))
 
 
 def score_each_hs(grid: GridContext, options: Evaluate, measure: str) -> tuple[str, NDArray[np.float64]]:
@@ -148,7 +193,7 @@ def score_each_hs(grid: GridContext, options: Evaluate, measure: str) -> tuple[s
     systems = _parse_systems(options)
     _, search, tiers, _ = _load_inputs(grid, options)
     rankings = [system.rank(search) for system in systems]
-    tier = max(tiers, key=lambda tier: int(tier.there.sum()))
+    tier = largest_of(tiers)
     scored_measure = parse_measure(measure, options.cutoff)
     return tier.tier, evaluation.score_each_hs(tier, rankings, scored_measure, options.no_positives)
 

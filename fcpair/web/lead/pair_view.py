@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from fcpair.errors import InputError, UnknownIdError
 from fcpair.grid import FoundPairs
 from fcpair.lazy import np
-from fcpair.pair_filter import LAYER, Area, FilterState, MapPart, PairFilter, check_name
+from fcpair.pair_filter import LAYER, METADATA, Area, FilterState, MapPart, filter_of
 from fcpair.report.formatting import named
 from fcpair.sentences import mark, mark_plural
 from fcpair.web.current_grid import GRID
@@ -21,11 +21,6 @@ from fcpair.web.visits import Visit
 from fcpair.words import Noun
 
 PAGE, MOST_ROWS = 50, 200  # pairs on one page of them
-NO_VALUE = {
-    "skipped": mark("there is no value of `skipped` `%(name)s`; %(hint)s"),
-    "noted": mark("there is no value of `noted` `%(name)s`; %(hint)s"),
-}
-YES_OR_NO = {"yes": True, "no": False}
 NAMED = ("answer", "other_answer", "tier", "skipped", "noted")  # filters whose values have names in a language
 TITLES = {
     "words": mark("Words in either text"),
@@ -50,7 +45,6 @@ STATES = {
 }
 FACTS = {"labels": mark("Labels"), "decision": mark("Decision"), "verdict": mark("Verdict"), "tier": mark("Tier")}
 """Columns of what people said of a pair, after its number and its texts."""
-METADATA = re.compile(r"(hs|cn|row|column)\..+", re.DOTALL)
 CLASS = re.compile(rf"{re.escape(LAYER)}.+", re.DOTALL)  # of a layer of the map, as a filter
 AREA = re.compile(r"([1-9]\d{0,8})-([1-9]\d{0,8})\.([1-9]\d{0,8})-([1-9]\d{0,8})")
 VIEW = ("show", "sort", "size", "question", "rows", "columns", "colour")  # what an address has beside the filters
@@ -155,12 +149,12 @@ class PairView:
         usual = (self.number, *self.sides, *FACTS)
         shown = [column.name for column in self.columns if column.is_shown and column.name not in usual]
         numbers = None if pairs is None else np.array(sorted(pairs), np.int64)
-        wanted, sort = PairFilter(**conditions_of(self.query)), self.asked.get("sort", "")
+        wanted, sort = filter_of(self.query), self.asked.get("sort", "")
         return self.here.monitor.find_pairs(wanted, self._map_part(), shown, sort, first, n, numbers)
 
     def neighbours(self, number: int) -> tuple[int | None, int | None]:
         """The numbers of the pairs before and after one, in the order of this view."""
-        wanted, sort = PairFilter(**conditions_of(self.query)), self.asked.get("sort", "")
+        wanted, sort = filter_of(self.query), self.asked.get("sort", "")
         return self.here.monitor.neighbours(number, wanted, self._map_part(), sort)
 
     def _map_part(self) -> MapPart:
@@ -223,13 +217,3 @@ def ticked_pairs(request: Request) -> set[int] | None:
     if not numbers:
         raise InputError.say("no pair is ticked; tick those that are meant, or choose all that match")
     return {number for number in numbers if number is not None}
-
-
-def conditions_of(query: dict[str, str]) -> dict[str, Any]:
-    """The conditions that an address has, as `PairFilter` takes them; raises InputError for what is none."""
-    conditions: dict[str, Any] = {name: value for name, value in query.items() if name in TITLES}
-    conditions["metadata"] = {name: value for name, value in query.items() if METADATA.fullmatch(name)}
-    for name in ("skipped", "noted"):
-        check_name(NO_VALUE[name], query.get(name, ""), YES_OR_NO)
-        conditions[name] = YES_OR_NO.get(query.get(name, ""))
-    return PairFilter(**conditions).chosen
