@@ -20,6 +20,7 @@ NO_METADATA = mark("there is no metadata `%(name)s`; %(hint)s")
 class FilterState(StrEnum):
     """A state of a pair, which can be in several of them at once."""
 
+    UNASSIGNED = "unassigned"  # nobody was ever given it
     OPEN = "open"  # somebody has still to label it
     LABELLED = "labelled"  # it has a label; a skip is none
     WAITING = "waiting"  # its labels decide nothing, and nobody has

@@ -26,6 +26,7 @@ ROOMS_OF_STEPS = (
     {"grids"},  # of rooms with one or two modules each stands on the floor itself
     {"building"},
     {"assignment"},
+    {"extension"},
     {"answers"},
     {"adjudication", "release", "survey"},
     {"oversight"},

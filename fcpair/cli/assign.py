@@ -44,9 +44,9 @@ from fcpair.cli.output import (
     studies,
 )
 from fcpair.cli.terminal import Cell
-from fcpair.errors import InputError
+from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SHEET_FORMATS, SheetFormat
-from fcpair.pair_filter import parse_query
+from fcpair.pair_filter import FilterState, parse_query
 from fcpair.param_values import flag_of
 from fcpair.params import DEFAULT_SCHEME, Assign, Plan, Power
 
@@ -125,11 +125,21 @@ def assign(
             run = grid.assign_round(round_, redo=redo)
         else:
             pairs = answer_files.read_pair_numbers(pairs_file) if pairs_file else None
-            is_query = cells is not None and "=" in cells and not Path(cells).exists()
-            chosen = parse_query(cells) if cells and is_query else Path(cells) if cells else None
+            chosen = _chosen_pairs(grid, cells) if cells else None
             options = grid.recipe_options(Assign, more=more, **said)
             run = grid.assign(options, redo=redo, more=more, pairs=pairs, cells=chosen, batch=batch)
     print_run(run)
+
+
+def _chosen_pairs(grid: Grid, said: str) -> Path | list[int]:
+    """The list that a file has, or the pairs that nobody was given of those that a query finds."""
+    if "=" not in said or Path(said).exists():
+        return Path(said)
+    wanted = parse_query(said)
+    found = grid.find_pairs(**replace(wanted, state=wanted.state or FilterState.UNASSIGNED.value).chosen)
+    if not found.total:
+        raise StageError("no pair that matches is left to be given to anybody")
+    return found.to_frame()["pair"].tolist()
 
 
 CALIBRATED = ("name", "answered", "open", "again", "again open")

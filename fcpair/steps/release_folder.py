@@ -39,9 +39,9 @@ from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import StudyContext
-from fcpair.steps.oversight.block_report import basis_notes
 from fcpair.steps.oversight.doctor import RELEASE, UNPUBLISHED, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
+from fcpair.steps.release.block_report import basis_notes
 from fcpair.steps.rules.tallies import split_unanimous
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements

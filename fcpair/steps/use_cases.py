@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
     from fcpair.steps.base import context, keywords, text_digests
     from fcpair.steps.oversight import (
-        block_report,
         conflict_list,
         dashboard,
         doctor,
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
         study_start,
     )
     from fcpair.steps.people import access, eligibility, known_pairs, people, reassignment
-    from fcpair.steps.release import evaluate, export, partition
+    from fcpair.steps.release import block_report, evaluate, export, partition
     from fcpair.steps.rules import rule_decisions, tallies, text_checks, wording
 
     static, cached = staticmethod, cached_property

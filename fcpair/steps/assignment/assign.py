@@ -17,7 +17,6 @@ from fcpair.files.answers.answer_files import read_pair_list
 from fcpair.files.tables.tabular import Source
 from fcpair.lazy import pd
 from fcpair.models.encode import Progress
-from fcpair.pair_filter import PairFilter
 from fcpair.param_values import as_params, whole_number
 from fcpair.params import Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
@@ -30,7 +29,6 @@ from fcpair.steps.assignment.chosen_cells import (
     Chosen,
     choose_listed,
     choose_pairs,
-    given_cells,
     save_first_options,
 )
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, deal
@@ -54,7 +52,7 @@ def assign(
     redo: bool = False,
     more: bool = False,
     pairs: Sequence[int] | None = None,
-    cells: Source | Sequence[int] | PairFilter | None = None,
+    cells: Source | Sequence[int] | None = None,
     batch: int | None = None,
     expected: int | None = None,
     annotators: int | None = own(None),
@@ -69,9 +67,9 @@ def assign(
     """Assign the grid in overlapping shards, or further labels with `more` (`assign_more`), also one for each of
     `pairs`.
 
-    Or assign `cells` alone, which nobody was given: a file or a frame with a column `pair`, numbers, or what a search
-    finds; in their order, and in batches of `batch` cells, in each of which the shares of the overlap hold. What was
-    assigned stays.
+    Or assign `cells` alone, which nobody was given: a file or a frame with a column `pair`, such as that of
+    `find_pairs`, or numbers; in their order, and in batches of `batch` cells, in each of which the shares of the
+    overlap hold. What was assigned stays.
 
     `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`). In open assignment
     (`options.open`, or with `more` where the study has it), whoever asks is given pairs instead. Without options, as
@@ -131,23 +129,11 @@ def assign(
         return carry_answers(tx, rounds.primary(tx), run)
 
 
-def _assign_chosen(
-    grid: GridContext, options: Assign, chosen: Source | Sequence[int] | PairFilter, batch: int | None
-) -> RunRecord:
-    """Assign the cells of a list or a search, in shards or open to whoever asks."""
+def _assign_chosen(grid: GridContext, options: Assign, chosen: Source | Sequence[int], batch: int | None) -> RunRecord:
+    """Assign the cells of a list, in shards or open to whoever asks."""
     if batch is not None and batch < 1:
         raise InputError(f"batch is {batch}; expected 1 or more")
-    if isinstance(chosen, PairFilter):
-        from fcpair.steps.oversight.pair_search import matching_cells  # with all that a search may ask for
-
-        with grid._store.read() as tx:
-            given = given_cells(tx)
-            found = [cell_id for cell_id in matching_cells(grid, tx, chosen).tolist() if cell_id not in given]
-        if not found:
-            raise StageError("no pair that matches is left to be given to anybody")
-        place, numbers = "the search", [grids.to_public_number(cell_id) for cell_id in found]
-        lines = list(range(1, len(found) + 1))
-    elif isinstance(chosen, str | Path | pd.DataFrame):
+    if isinstance(chosen, str | Path | pd.DataFrame):
         place, numbers, lines = read_pair_list(chosen)
     else:
         place, numbers, lines = (

@@ -28,8 +28,8 @@ from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.adjudication.agreement import agreement_counts
 from fcpair.steps.base.context import StudyContext, effective_options, is_planned, labels_of
-from fcpair.steps.oversight.block_report import block_notes
 from fcpair.steps.people.known_pairs import scores
+from fcpair.steps.release.block_report import block_notes
 from fcpair.steps.release.partition import tiers_of
 from fcpair.steps.rules.rule_decisions import policy_that_holds
 from fcpair.steps.rules.tallies import split_unanimous, tally

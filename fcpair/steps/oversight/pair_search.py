@@ -198,9 +198,9 @@ def list_choices(grid: GridContext) -> FilterChoices:
     with grid._store.read() as tx:
         question, has_answers, given = scheme_of(tx), pair_search.has_answers(tx), pair_search.people_with_pairs(tx)
         is_asked_only = rounds.primary(tx).role is Role.RESPONDENT and rule_decisions.policy_that_holds(tx) is None
-        states: tuple[FilterState, ...] = (FilterState.OPEN,) if given else ()
+        states: tuple[FilterState, ...] = (FilterState.UNASSIGNED, FilterState.OPEN) if given else ()
         if has_answers:
-            states = (FilterState.OPEN, FilterState.LABELLED) if is_asked_only else tuple(FilterState)
+            states = (*states, FilterState.LABELLED) if is_asked_only else tuple(FilterState)
         has_tiers = has_answers and not is_asked_only and not tier_obstacle(question)
         return FilterChoices(
             tuple(given),

@@ -46,8 +46,8 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.oversight.activity import decision_figures, load_people, people_figures
-from fcpair.steps.oversight.block_report import basis_notes
 from fcpair.steps.oversight.status import grid_facts
+from fcpair.steps.release.block_report import basis_notes
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.tallies import round_progress

@@ -20,8 +20,8 @@ from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, StudyContext
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.text_digests import folding
-from fcpair.steps.oversight.block_report import block_notes
 from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, commands, load_open_work
+from fcpair.steps.release.block_report import block_notes
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.tallies import round_progress
 from fcpair.steps.rules.wording import effective_words

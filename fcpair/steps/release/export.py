@@ -37,7 +37,7 @@ from fcpair.steps.answers.curation import written_table
 from fcpair.steps.base import context
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.oversight.block_report import basis_notes
+from fcpair.steps.release.block_report import basis_notes
 from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store import Tx

@@ -71,8 +71,11 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
         decided = standing.where(adjudication.c.note != "", *is_decider)
         noted = select(union(_answered(judgement.c.note != "", *is_own), decided).subquery().c.cell_id)
         yield cell.c.id.in_(noted) if wanted.noted else cell.c.id.not_in(noted)
-    if wanted.state == FilterState.OPEN:
-        free = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
+    free = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
+    if wanted.state == FilterState.UNASSIGNED:
+        given = select(assignment.c.cell_id).where(in_labelling)
+        yield cell.c.id.not_in(select(union(given, free).subquery().c.cell_id))
+    elif wanted.state == FilterState.OPEN:
         yield cell.c.id.in_(select(union(_assigned(in_labelling, Status.OPEN), free).subquery().c.cell_id))
     elif wanted.state in (FilterState.DECIDED, FilterState.DISCARDED):
         is_discarded = adjudication.c.answer_id.is_(None)

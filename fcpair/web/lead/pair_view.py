@@ -35,6 +35,7 @@ TITLES = {
 }
 """The name of each filter, in the order of the page; those of metadata come after them."""
 STATES = {
+    FilterState.UNASSIGNED: mark("not assigned"),
     FilterState.OPEN: mark("open, a label is missing"),
     FilterState.LABELLED: mark("labelled"),
     FilterState.WAITING: mark("waits for a person"),

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from servers import execute
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError
 from fcpair.pair_filter import PairFilter, parse_query
 from fcpair.params import Assign
 from fcpair.records import Role
@@ -61,12 +61,14 @@ def test_each_batch_has_the_overlap_and_comes_after_the_one_before(at: At) -> No
         assert batches == sorted(batches)
 
 
-def test_a_search_names_what_is_left(at: At) -> None:
+def test_what_a_search_finds_can_be_assigned(at: At) -> None:
     study, grid = with_grid(ready(at))
     grid.assign(cells=[1, 2])
-    grid.assign(cells=PairFilter(metadata={"hs.hs_topic": "People who l"}))
-    assert len({pair for _, pair in open_work(study)}) == 24
-    assert_refused(study, partial(grid.assign, cells=PairFilter(words="cyclists")), StageError, "no pair that matches")
+    left = grid.find_pairs(state="unassigned", words="cyclists")
+    assert 0 < left.total < 22
+    grid.assign(cells=left.to_frame())
+    assert {pair for _, pair in open_work(study)} == {1, 2, *left.to_frame()["pair"]}
+    assert grid.find_pairs(state="unassigned", words="cyclists").total == 0
 
 
 def test_the_rest_is_assigned_with_more(at: At) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
+from fcpair.lazy import np
 from fcpair.params import Agree
 from fcpair.sentences import Sentence, join, say
-from fcpair.stages.questions import NO_CODE
-from fcpair.stages.stats.agreement import compute_alpha
-from fcpair.stages.stats.block_figures import AGREEMENT, POSITIVE, Block, BlockFigures, agreeing_shares, compare_blocks
-from fcpair.steps.adjudication.agreement import sides_of
-from fcpair.steps.assignment.validate import look_again_notes
+from fcpair.stages.questions.base import NO_CODE
 from fcpair.steps.base import context
 from fcpair.steps.base.context import GridContext
-from fcpair.steps.release.partition import GRADED, evidence_of
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import runs, settings
+
+if TYPE_CHECKING:
+    from fcpair.stages.stats.block_figures import BlockFigures
 
 
 def measure_blocks(grid: GridContext) -> BlockFigures:
@@ -31,6 +30,18 @@ def measure_blocks(grid: GridContext) -> BlockFigures:
 
 
 def _measure(tx: Tx) -> BlockFigures:
+    # with arrays and all that measures, which a look at a study that was never extended needs not
+    from fcpair.stages.stats.agreement import compute_alpha
+    from fcpair.stages.stats.block_figures import (
+        AGREEMENT,
+        POSITIVE,
+        Block,
+        BlockFigures,
+        agreeing_shares,
+        compare_blocks,
+    )
+    from fcpair.steps.release.partition import GRADED, evidence_of
+
     question, options, blocks = context.scheme_of(tx), context.effective_options(tx, Agree, {}), cells.load_blocks(tx)
     labels = judgements.label_arrays(tx, *GRADED, "person_id")
     if options.indefinite == "drop":
@@ -54,7 +65,6 @@ def _measure(tx: Tx) -> BlockFigures:
             {"annotator" if name == "person_id" else name: column[own_labels] for name, column in labels.items()},
             question,
             options,
-            sides_of(tx),
         )
         is_overlapped, is_final = own & (n_labels > 1), own & is_decided
         rows.append(
@@ -94,4 +104,6 @@ def block_notes(tx: Tx) -> list[Sentence]:
 
 def basis_notes(tx: Tx) -> list[str]:
     """The same after what readers must know of decisions and verdicts whose labels have changed since."""
+    from fcpair.steps.assignment.validate import look_again_notes  # with arrays
+
     return [*look_again_notes(tx), *block_notes(tx)]
