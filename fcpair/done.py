@@ -170,6 +170,13 @@ OTHER_COUNTS: Mapping[str, Forms] = {
         "%(n)s row in another language was left out", "%(n)s rows in other languages were left out"
     ),
     "cut_texts": mark_plural("%(n)s text was cut at the model's limit", "%(n)s texts were cut at the model's limit"),
+    "further_ties": mark_plural(
+        "%(n)s label more was asked for, because labels tie", "%(n)s labels more were asked for, because labels tie"
+    ),
+    "further_not_sure": mark_plural(
+        "%(n)s label more was asked for, because somebody is not sure",
+        "%(n)s labels more were asked for, because somebody is not sure",
+    ),
     "new_hs": mark_plural("%(n)s HS more", "%(n)s HS more"),
     "new_cns": mark_plural("%(n)s CN more", "%(n)s CNs more"),
     "left_out": mark_plural(

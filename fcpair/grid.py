@@ -91,6 +91,7 @@ class Settings(_GridPart):
     """Settings that hold from when they are saved, without a stage that is done with them (`Grid.save`)."""
 
     overlap = steps.overlap_plan.save_overlap
+    further = steps.further.save_further
     qualification = steps.known_pairs.save_qualification
     controls = steps.known_pairs.save_controls
     partition = steps.partition.note_partition
@@ -122,6 +123,7 @@ class Desk(_GridPart):
     guideline_sentences = steps.discussion.guideline_sentences
     place_flag = steps.discussion.place_flag
     plan_more_labels = steps.assign.plan_more_labels
+    forecast_further = steps.further.forecast_further
     close_open_assignment = steps.leases.close_open_assignment
     known_scores = steps.known_pairs.known_scores
     let_on = steps.people.let_on

@@ -301,6 +301,36 @@ class Assign(Seeded):
         check_distinct_spelling(name for group in self.annotator_groups for name in group)
 
 
+@dataclass(frozen=True)
+class Further(Checked):
+    """Standing rules by which further people are asked about a pair, once all its labels are in."""
+
+    stage: ClassVar[str] = "further"
+    ties: int = param(
+        0,
+        mark("further people to ask where labels tie, as where two differ"),
+        label=mark("More people where labels tie"),
+        bounds=Bounds(0),
+    )
+    not_sure: int = param(
+        0,
+        mark("further people to ask, once, where somebody is not sure"),
+        label=mark("More people where somebody is not sure"),
+        bounds=Bounds(0),
+    )
+    most: int = param(
+        3,
+        mark("number of labels that a pair has at most by these rules"),
+        label=mark("Labels of a pair at most"),
+        bounds=Bounds(2),
+    )
+
+    @property
+    def asks(self) -> bool:
+        """Return whether any rule asks anybody."""
+        return bool(self.ties or self.not_sure)
+
+
 def is_about_hate(hs_name: str) -> bool:
     """Return whether a study whose query side has this name is about hate, as pages and cards of others do not say."""
     return "hate" in hs_name.lower()
@@ -567,6 +597,7 @@ class Agree(Checked):
     bins: tuple[str, ...] = param(
         (), "a bin of a scale, such as 1-2, for Cohen's kappa on bins; repeat it until the scale is covered"
     )
+    further: bool = param(False, "also count labels that standing rules asked for, where labels tied or were not sure")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -37,6 +37,7 @@ from fcpair.params import (
     Calibration,
     Evaluate,
     Extend,
+    Further,
     Import,
     Labels,
     Pair,
@@ -82,6 +83,7 @@ class Recipe:
     controls: Controls | None = None
     calibration: Calibration | None = None
     assign: Assign | None = None
+    further: Further | None = None
     annotate: Annotate | None = None
     words: Words | None = None
     practice: Practice | None = None

@@ -42,6 +42,7 @@ SECTIONS = {
         "plan": ("assign:plan", "Plan how much overlap is needed, and what it costs."),
         "calibrate": ("assign:calibrate", "A first batch that everybody answers, discusses, and answers again."),
         "assign": ("assign:assign", "Assign the pairs to annotators."),
+        "further": ("acts:further", "Ask further people where labels tie or somebody is not sure."),
     },
     "People": {
         "people": ("people:people", "People: add, list, invite, revoke, role, ..."),

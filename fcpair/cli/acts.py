@@ -27,7 +27,18 @@ from fcpair.cli.options import (
 from fcpair.cli.output import print_note, print_run, progress, status_spinner
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import N_PEOPLE
-from fcpair.params import ANNOTATORS_HELP, Calibration, Extend, Import, Pair, Retrieve, Select, Simulate, Validate
+from fcpair.params import (
+    ANNOTATORS_HELP,
+    Calibration,
+    Extend,
+    Further,
+    Import,
+    Pair,
+    Retrieve,
+    Select,
+    Simulate,
+    Validate,
+)
 
 
 @dataclass(frozen=True)
@@ -153,6 +164,21 @@ ACTS = {
         Extend,
         by_recipe=False,
         working="extending the grid",
+    ),
+    "further": Act(
+        "save.further",
+        """Ask further people where labels tie or somebody is not sure.
+
+        The rules hold from now on: as soon as all labels of a pair are in, and for those that are there already. Who is
+        asked has not seen the pair, and is within every limit. Agreement is measured without such labels.
+
+        \b
+        Example:
+          fcpair further --ties 1 --not-sure 2 --most 4
+          fcpair further --ties 0 --not-sure 0
+        """,
+        Further,
+        working="asking further people",
     ),
     "calibrate start": Act(
         "calibration.start",
@@ -369,6 +395,6 @@ def make_command(words: str) -> click.Command:
     return click.command(words.rsplit(maxsplit=1)[-1], help=act.help)(command)
 
 
-import_, select, retrieve, pair, extend, simulate = map(
-    make_command, ("import", "select", "retrieve", "pair", "extend", "simulate")
+import_, select, retrieve, pair, extend, further, simulate = map(
+    make_command, ("import", "select", "retrieve", "pair", "extend", "further", "simulate")
 )

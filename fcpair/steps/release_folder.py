@@ -33,9 +33,9 @@ from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
 from fcpair.sentences import Id, mark, say
 from fcpair.stages.questions import Closed
-from fcpair.stages.stats.agreement import compute_agreement, drop_unfit_bins
+from fcpair.stages.stats.agreement import drop_unfit_bins
 from fcpair.steps import release_tables
-from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
+from fcpair.steps.adjudication.agreement import agreement_blocks, measure_labels
 from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import StudyContext
@@ -298,9 +298,8 @@ def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[
     for round_ in rounds.answer_rounds(tx):
         if release_tables.is_survey(round_) or not judgements.answered_cells(tx, round_):
             continue  # from figures of a survey, counts of fewer than five people could be had
-        if question := context.labels_of(tx) if round_.counts else None:
-            labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
-            figures = [("", row) for row in compute_agreement(labels, question, options, sides_of(tx)).rows()]
+        if round_.counts and context.labels_of(tx):
+            figures = [("", row) for row in measure_labels(tx, options).rows()]
         else:
             blocks = agreement_blocks(tx, round_, drop_unfit_bins(form_of(round_.form), options))
             figures = [(block.part, row) for block in blocks for row in block.rows()]

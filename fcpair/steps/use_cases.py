@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         work_files,
         work_queue,
     )
-    from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
+    from fcpair.steps.assignment import assign, calibration, further, leases, overlap_plan, rounds, validate
     from fcpair.steps.base import context, keywords, text_digests
     from fcpair.steps.oversight import (
         conflict_list,

@@ -13,6 +13,7 @@ from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
 from fcpair.lazy import scipy
 from fcpair.param_values import check_rules
+from fcpair.params import Further
 from fcpair.stages.assignment.assign import (
     AssignedPairs,
     Pairs,
@@ -22,6 +23,7 @@ from fcpair.stages.assignment.assign import (
     split_pairs,
 )
 from fcpair.stages.assignment.slots import n_earlier_equal, share_out
+from fcpair.stages.questions.base import Closed
 
 
 def assign_cells(
@@ -245,6 +247,25 @@ def spread_labels(hs: Ints, cn: Ints, n_pairs: Mapping[int, int], seed: int) -> 
     """
     n_labels, n_each = (np.array(list(values), np.int64) for values in (n_pairs.keys(), n_pairs.values()))
     return n_labels[split_pairs(Pairs.between(hs, cn), n_each, np.random.default_rng(seed))]
+
+
+TIES, NOT_SURE = "ties", "not_sure"  # the reasons why standing rules ask for further labels
+
+
+def further_labels(counts: Ints, question: Closed, n_asked: Ints, rules: Further) -> tuple[Ints, Ints]:
+    """Number of further labels that standing rules ask for each pair, and how many of these because somebody is not
+    sure (the others, because labels tie); both `(n_pairs,)`.
+
+    `counts`, `(n_pairs, n_choices)`, has the labels of each choice, all of which are in; `n_asked`, `(n_pairs,)`, how
+    many were asked for before because somebody was not sure, which is done once.
+    """
+    is_definite = np.isin(question.codes, question.definite)
+    n_labels, most = counts.sum(axis=1), counts[:, is_definite].max(axis=1, initial=0)
+    is_tied = ((counts[:, is_definite] == most[:, None]).sum(axis=1) > 1) & (most > 0)
+    is_unsure = (counts[:, ~is_definite].sum(axis=1) > 0) & (n_asked == 0)
+    room = np.maximum(rules.most - n_labels, 0)
+    unsure = np.minimum(np.where(is_unsure, rules.not_sure, 0), room)
+    return np.maximum(unsure, np.minimum(np.where(is_tied, rules.ties, 0), room)), unsure
 
 
 def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:

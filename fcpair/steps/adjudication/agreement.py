@@ -50,6 +50,7 @@ def measure_agreement(
     blocks: AgreementBlocks | None = ...,
     metadata: str | None = ...,
     bins: Sequence[str] = ...,
+    further: bool = ...,
 ) -> Agreement: ...
 
 
@@ -66,6 +67,7 @@ def measure_agreement(
     blocks: AgreementBlocks | None = ...,
     metadata: str | None = ...,
     bins: Sequence[str] = ...,
+    further: bool = ...,
 ) -> PartAgreements: ...
 
 
@@ -82,6 +84,7 @@ def measure_agreement(
     blocks: AgreementBlocks | None = own(None),
     metadata: str | None = own(None),
     bins: Sequence[str] = own(()),
+    further: bool = own(False),
 ) -> Agreement | PartAgreements:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given.
 
@@ -105,8 +108,18 @@ def measure_agreement(
             raise InputError(
                 f"round `{name}` does not ask a single closed question; name the round to get agreement on each part"
             )
-        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
-        return compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
+        return measure_labels(tx, options)
+
+
+def measure_labels(tx: Tx, options: Agree) -> Agreement:
+    """Agreement on the labels that count, in a transaction that is under way."""
+    return compute_agreement(compared_labels(tx, options), scheme_of(tx), options, sides_of(tx))
+
+
+def compared_labels(tx: Tx, options: Agree, person_ids: Sequence[int] | None = None) -> pd.DataFrame:
+    """The labels on which agreement is measured, as `compute_agreement` takes them."""
+    columns = ("cell_id", "hs_id", "cn_id", "annotator", "code")
+    return judgements.current_labels(tx, *columns, person_ids=person_ids, further=options.further)
 
 
 def with_fitting_bins(tx: Tx, round_: Round, options: Agree) -> Agree:
@@ -147,7 +160,10 @@ def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBl
     columns = ("cell_id", "hs_id", "cn_id", "annotator", "answer_id")
     # after a discussion, each person's latest: of second answers alone, there are some only where people differed
     state = load_calibration(tx) if round_.options.again else None
-    labels = latest_answers(tx, state, *columns) if state else judgements.current_labels(tx, *columns, of=round_)
+    if state:
+        labels = latest_answers(tx, state, *columns)
+    else:
+        labels = judgements.current_labels(tx, *columns, of=round_, further=options.further)
     if labels.empty:
         raise StageError(f"round `{round_.name}` has no answers yet")
     ids, answer = np.unique(labels.pop("answer_id").to_numpy(np.int64), return_inverse=True)
@@ -210,8 +226,7 @@ def agreement_counts(tx: Tx, options: Agree) -> dict[str, Any]:
         figures = {f"{part}, {alpha.name}": alpha for part, alpha in wholes}
         counts = {"blocks": len(measured_blocks)}
     else:
-        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
-        measured = compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
+        measured = measure_labels(tx, options)
         counts = {"labels": measured.n_labels, "pairs": measured.n_pairs, "overlapped": measured.n_overlapped}
         figures = {figure.name: figure for figure in measured.pooled if figure.n}
     intervals = {name: [figure.low, figure.high] for name, figure in figures.items() if figure.low is not None}
@@ -231,8 +246,9 @@ def compare_people(grid: GridContext, person: str, other: str) -> PeopleComparis
     with grid._store.read() as tx:
         need_labels(tx, "agreement")
         ids = [find_person(tx, name).id for name in (person, other)]
-        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", person_ids=ids)
-        return compare_labels(labels, (person, other), scheme_of(tx), effective_options(tx, Agree, {}), sides_of(tx))
+        options = effective_options(tx, Agree, {})
+        labels = compared_labels(tx, options, person_ids=ids)
+        return compare_labels(labels, (person, other), scheme_of(tx), options, sides_of(tx))
 
 
 @dataclass(frozen=True)

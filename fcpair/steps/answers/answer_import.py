@@ -26,7 +26,7 @@ from fcpair.stages.answers.replies import is_ascending, is_sorted
 from fcpair.stages.corpus.text_identity import identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.labels import label_reader
-from fcpair.steps.assignment import leases, validate
+from fcpair.steps.assignment import further, leases, validate
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import GridContext, begin_run, is_planned, lease_minutes, load_opaque_ids, scheme_of
 from fcpair.steps.base.text_digests import digester
@@ -143,7 +143,7 @@ def record_answers(
     notes += [*sorted_column_notes(incoming), *incoming.notes]
     if round_.counts and question:
         cell_ids = new_answers["cell_id"].unique().tolist()
-        counts |= rule_decisions.apply_policy(tx, cell_ids)
+        counts |= rule_decisions.apply_policy(tx, cell_ids) | further.ask_further(tx, cell_ids)
         n_lost = len({*cell_ids} & {*judgements.lost_verdicts(tx)})
         notes += tallies.look_again(len(rule_decisions.stale_decisions(tx, cell_ids)), n_lost)
     return replace(runs.end_run(tx, run_id, counts), notes=tuple(notes))

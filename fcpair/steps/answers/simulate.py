@@ -18,7 +18,7 @@ from fcpair.stages.answers import simulate as simulation
 from fcpair.stages.questions import NO_CODE
 from fcpair.stages.stats.latent_labels import Effects
 from fcpair.steps.answers.answer_import import save_answers
-from fcpair.steps.assignment import leases, validate
+from fcpair.steps.assignment import further, leases, validate
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.calibration_state import need_calibration
 from fcpair.steps.base.context import GridContext, begin_run, effective_options
@@ -96,6 +96,7 @@ def simulate(
         counts |= simulated.n_known
         if round_.counts and simulated.question:
             counts |= rule_decisions.apply_policy(tx, assignments.assignments(tx, round_)["cell_id"].unique().tolist())
+            counts |= further.ask_further(tx)
         return runs.end_run(tx, run_id, {"round": round_.name, **counts})
 
 

@@ -14,7 +14,7 @@ from fcpair.params import Annotate
 from fcpair.records import WORKERS, Known, Origin, Status, Visitor
 from fcpair.sentences import Id, join, say
 from fcpair.stages.questions import SKIP
-from fcpair.steps.assignment import leases
+from fcpair.steps.assignment import further, leases
 from fcpair.steps.base.answer_values import closed_question, form_of, parse_submitted, text_sent
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
@@ -230,6 +230,7 @@ class Submissions:
                     reassignment.pass_on_skipped(tx, assignment.id, is_control=assignment.known == Known.CONTROLS)
                 if assignment.may_decide and closed_question(form_of(assignment.form)):
                     rule_decisions.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
+                    further.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
         reply = {"judgement_id": judgement_id, "assignment_id": submission.assignment_id}
         return {**reply, "guideline_version": assignment.guideline_version}
 

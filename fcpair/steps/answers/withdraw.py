@@ -93,9 +93,9 @@ def withdraw(
             round_ = rounds.by_name(tx, str(run_answers["round"].iloc[0]))
         elif run is None and pair is not None and who is not None:
             round_ = rounds.validation(tx) if kind == "verdicts" else rounds.by_name(tx, round)
-            whose = {"cell_ids": [find_cell(tx, pair)], "person_ids": [find_person(tx, who).id]}
+            cell_ids, person_ids = [find_cell(tx, pair)], [find_person(tx, who).id]
             columns = ("id", "assignment_id", "cell_id", "person_id", "at")
-            run_answers = judgements.current_labels(tx, *columns, of=round_, **whose)
+            run_answers = judgements.current_labels(tx, *columns, of=round_, cell_ids=cell_ids, person_ids=person_ids)
             if run_answers.empty or seen not in ("", run_answers["at"].iloc[0]):
                 gone = mark("`%(name)s` has no such answer to pair %(number)s now; it was withdrawn or given anew")
                 raise ConflictError.say(gone, name=who, number=Id(pair))

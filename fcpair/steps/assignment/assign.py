@@ -31,6 +31,7 @@ from fcpair.steps.assignment.chosen_cells import (
     choose_pairs,
     save_first_options,
 )
+from fcpair.steps.assignment.further import ask_further
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, deal
 from fcpair.steps.base import context
 from fcpair.steps.base.context import Basis, GridContext, MovedError
@@ -334,17 +335,20 @@ def _write_plan(tx: Tx, plan: _Plan, options: Assign, chosen: Chosen | None, exp
     successor_ids = open_slots.successors(tx, [-id_ for id_ in replaced_ids if id_ < 0])
     given["replaces"] = given["replaces"].replace({-slot: id_ for slot, id_ in successor_ids.items()})
     assignments.set_status(tx, given["replaces"].dropna().tolist(), Status.WITHDRAWN)
+    given["because"] = given["replaces"].map(open_slots.reasons(tx, given["replaces"].dropna().tolist()))
     seen_round = rounds.with_known_pairs(tx, rounds.primary(tx))
     last_positions = assignments.last_positions(tx, seen_round, given["person_id"].unique().tolist())
     given["position"] += given["person_id"].map(last_positions).fillna(0).astype("int64")  # behind what they have
     assignments.add_assignments(tx, given, rounds.primary(tx))
     reassignment.merge_doubled_controls(tx)
+    further_counts = ask_further(tx) if chosen is None else {}  # of whom some have come since
     known_counts = known_pairs.assign_known_pairs(tx, rounds.primary(tx))
     by_labels = {str(n): count for n, count in assignments.labels_per_pair(tx).items()}
     overlap = {str(n_labels): share for n_labels, share in options.overlap.items()}
     what = {"overlap": overlap} if chosen is None else chosen.params
     params = {"more": True, **what, "order": options.order, "seed": options.seed}
-    run = context.note_run(tx, Assign.stage, params, {**counts, **known_counts, "pairs_by_labels": by_labels})
+    all_counts = {**counts, **further_counts, **known_counts, "pairs_by_labels": by_labels}
+    run = context.note_run(tx, Assign.stage, params, all_counts)
     if options.overlap and chosen is None:
         context.save_options(tx, options, run, only={"overlap"})
     save_first_options(tx, options, chosen, run)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from fcpair.errors import ConflictError, InputError
 from fcpair.known_pairs import Controls, Practice, Qualification
 from fcpair.param_values import Checked, check_effects, digest_params, invalid_value, is_required, with_kept
-from fcpair.params import Adjudicate, Agree, Annotate, Calibration, Partition, Simulate, Validate
+from fcpair.params import Adjudicate, Agree, Annotate, Calibration, Further, Partition, Simulate, Validate
 from fcpair.plans import GridPlan
 from fcpair.steps.base import context, departures
 from fcpair.steps.base.context import StudyContext
@@ -30,7 +30,7 @@ Options = TypeVar("Options")
 OF_STUDY = (Annotate, Practice, Simulate, Words)  # kept with the first grid, as they are about all
 
 # Where none are given, what the stage was done with holds on.
-HELD = (Adjudicate, Agree, Annotate, Partition, Practice, Words)
+HELD = (Adjudicate, Agree, Annotate, Further, Partition, Practice, Words)
 
 OF_PLAN: dict[str, type[Any]] = {
     "qualification": Qualification,

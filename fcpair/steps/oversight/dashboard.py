@@ -27,7 +27,7 @@ from fcpair.stages.assignment.pace import PAUSE_S, Exposure
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.form import part_codes
 from fcpair.stages.questions.labels import tier_obstacle
-from fcpair.stages.stats.agreement import Agreement, PartAgreements, compute_agreement, compute_alpha
+from fcpair.stages.stats.agreement import Agreement, PartAgreements, compute_alpha
 from fcpair.steps.adjudication import agreement
 from fcpair.steps.adjudication.agreement import DisputedTexts
 from fcpair.steps.adjudication.discussion import Flag, load_flags
@@ -106,22 +106,22 @@ class Monitor:
     @kept
     def alpha(self, tx: Tx) -> Figure | None:
         """The alpha of `agreement`, without the rest of it."""
-        labels = activity.current_labels(tx, answer_arrays(tx))
+        labels, options = activity.current_labels(tx, answer_arrays(tx)), effective_options(tx, Agree, {})
         if not len(labels["cell_id"]):
             return None
+        if judgements.n_further(tx):
+            labels = judgements.label_arrays(tx, *labels, further=options.further)
         ids_by_name = [member.id for member in sorted(people.people(tx), key=lambda person: person.name)]
         place_of = np.zeros(max(ids_by_name, default=0) + 1, np.int64)
         place_of[ids_by_name] = np.arange(len(ids_by_name))
         by_annotator = {**labels, "annotator": place_of[labels["person_id"]]}
-        return compute_alpha(by_annotator, scheme_of(tx), effective_options(tx, Agree, {}), agreement.sides_of(tx))
+        return compute_alpha(by_annotator, scheme_of(tx), options, agreement.sides_of(tx))
 
     @kept
     def agreement(self, tx: Tx) -> Agreement | None:
         """Agreement on the labels, by the grid's own options; None before there are any."""
-        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
-        if labels.empty:
-            return None
-        return compute_agreement(labels, scheme_of(tx), effective_options(tx, Agree, {}), agreement.sides_of(tx))
+        measured = agreement.measure_labels(tx, effective_options(tx, Agree, {}))
+        return measured if measured.n_labels else None
 
     @kept
     def disputed_texts(self, tx: Tx) -> dict[Axis, DisputedTexts]:

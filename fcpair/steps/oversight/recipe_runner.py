@@ -18,7 +18,7 @@ from fcpair.report.methods import grid_of
 from fcpair.steps import building, grids
 from fcpair.steps.adjudication import adjudicate, agreement
 from fcpair.steps.answers import examples, import_fc_conan, practice, simulate
-from fcpair.steps.assignment import assign, calibration, validate
+from fcpair.steps.assignment import assign, calibration, further, validate
 from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, has_saved_options
@@ -115,6 +115,8 @@ def _next_stages(
         is_built = all(step.act not in BUILDING for step in steps)
         if is_built and not plan and (changed_options := [*_changed_study_options(tx, recipe)]):
             return changed_options
+        if is_built and not plan and recipe.further and not matches_saved_options(tx, recipe.further):
+            return [("further", further.save_further, recipe.further)]
         for step in steps:
             if stages := _known_pairs_stages(tx, step, plan or recipe):
                 return stages

@@ -30,9 +30,9 @@ from fcpair.report.page import render
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.questions.text_question import Text, n_words
-from fcpair.stages.stats.agreement import AgreementBlock, compute_agreement, drop_unfit_bins
+from fcpair.stages.stats.agreement import AgreementBlock, drop_unfit_bins
 from fcpair.stages.survey import add_shares, count_answers, margin_of_error
-from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
+from fcpair.steps.adjudication.agreement import agreement_blocks, measure_labels
 from fcpair.steps.adjudication.discussion import load_calibration_result
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
 from fcpair.steps.base.answer_values import MOST_CHOICES, closed_question, form_of
@@ -197,7 +197,7 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
         look_again=tuple(basis_notes(tx)),
         stages=_stages(tx, labels, decisions),
         grid=grid_map(tx, labels, decisions, question, tally.waiting),
-        agreement=compute_agreement(labels, question, options, sides_of(tx)) if len(labels) else None,
+        agreement=measure_labels(tx, options) if len(labels) else None,
         annotators=people.annotators,
         validators=people.validators,
         asked=data.SurveysPart(groups=group_figures(tx, rounds.primary(tx))),

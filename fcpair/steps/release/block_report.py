@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fcpair.lazy import np
-from fcpair.params import Agree
-from fcpair.sentences import Sentence, join, say
+from fcpair.params import Agree, Further
+from fcpair.sentences import Sentence, join, say, say_number
 from fcpair.stages.questions.base import NO_CODE
 from fcpair.steps.base import context
 from fcpair.steps.base.context import GridContext
@@ -43,7 +43,7 @@ def _measure(tx: Tx) -> BlockFigures:
     from fcpair.steps.release.partition import GRADED, evidence_of
 
     question, options, blocks = context.scheme_of(tx), context.effective_options(tx, Agree, {}), cells.load_blocks(tx)
-    labels = judgements.label_arrays(tx, *GRADED, "person_id")
+    labels = judgements.label_arrays(tx, *GRADED, "person_id", further=options.further)
     if options.indefinite == "drop":
         is_definite = np.isin(labels["code"], question.definite)
         labels = {name: column[is_definite] for name, column in labels.items()}
@@ -91,15 +91,28 @@ def _measure(tx: Tx) -> BlockFigures:
 
 
 def block_notes(tx: Tx) -> list[Sentence]:
-    """What readers of figures must know of the blocks on which these rest; nothing of a grid that was not extended."""
-    blocks = cells.load_blocks(tx)
+    """What readers of figures must know of the labels that standing rules asked for, and of the blocks of a grid that
+    was extended; nothing of any other.
+    """
+    notes, blocks = list[Sentence](), cells.load_blocks(tx)
+    if settings.of_stage(tx, Further.stage) and (n := judgements.n_further(tx)):
+        counted = context.effective_options(tx, Agree, {}).further
+        rest = say("so does agreement") if counted else say("agreement is measured without")
+        notes.append(
+            say_number(
+                "%(n)s label was asked for because labels tied or somebody was not sure: tiers count it, %(rest)s",
+                "%(n)s labels were asked for because labels tied or somebody was not sure: tiers count them, %(rest)s",
+                n,
+                rest=rest,
+            )
+        )
     if len(blocks.shapes) < 2:
-        return []
+        return notes
     shapes = [say("%(rows)s x %(columns)s", rows=rows, columns=columns) for rows, columns in blocks.shapes]
     basis = say("the grid has %(n)s blocks: it grew from %(shapes)s", n=len(shapes), shapes=join(shapes, say(" to ")))
     if not judgements.is_answered(tx) or context.labels_of(tx) is None:
-        return [basis]
-    return [join([basis, _measure(tx).verdict], "; ")]
+        return [*notes, basis]
+    return [*notes, join([basis, _measure(tx).verdict], "; ")]
 
 
 def basis_notes(tx: Tx) -> list[str]:

@@ -98,14 +98,15 @@ def _select_answers(of: Round, *columns: str) -> Select[Any]:
 
 
 def current_labels(
-    tx: Tx, *columns: str, cell_ids: Ids = None, person_ids: Ids = None, of: Round | None = None
+    tx: Tx, *columns: str, cell_ids: Ids = None, person_ids: Ids = None, of: Round | None = None, further: bool = True
 ) -> pd.DataFrame:
     """Each annotator's current label `of` a round, or of the one that counts, skips left out, by pair and annotator:
     columns as named, of `id`, `assignment_id`, `cell_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`,
-    `answer_id`, `value` (JSON), `note`, `seconds`, `origin`, `at`.
+    `answer_id`, `value` (JSON), `note`, `seconds`, `origin`, `at`. Without `further`, those are left out that a
+    standing rule asked for.
     """
     read = tuple("person_id" if name == "annotator" else name for name in columns)
-    query = _select_labels(tx, *dict.fromkeys(read), cell_ids=cell_ids, of=of)
+    query = _select_labels(tx, *dict.fromkeys(read), cell_ids=cell_ids, of=of, further=further)
     labels = frame(tx, query.where(among(assignment.c.person_id, person_ids)))
     if "annotator" not in columns:
         return labels
@@ -117,13 +118,22 @@ def current_labels(
     return labels.assign(annotator=names.take(place).set_axis(labels.index))[list(columns)]
 
 
-def label_arrays(tx: Tx, *columns: str, cell_ids: Ids = None, of: Round | None = None) -> dict[str, NDArray[np.int64]]:
+def label_arrays(
+    tx: Tx, *columns: str, cell_ids: Ids = None, of: Round | None = None, further: bool = True
+) -> dict[str, NDArray[np.int64]]:
     """The same as arrays, of those columns that are whole numbers."""
-    return integer_arrays(tx, _select_labels(tx, *columns, cell_ids=cell_ids, of=of))
+    return integer_arrays(tx, _select_labels(tx, *columns, cell_ids=cell_ids, of=of, further=further))
 
 
-def _select_labels(tx: Tx, *columns: str, cell_ids: Ids, of: Round | None) -> Select[Any]:
+def n_further(tx: Tx) -> int:
+    """Count the labels that standing rules asked for."""
+    asked = _select_labels(tx, "id", cell_ids=None, of=None).where(assignment.c.because.is_not(None))
+    return count(tx, asked.subquery())
+
+
+def _select_labels(tx: Tx, *columns: str, cell_ids: Ids, of: Round | None, further: bool = True) -> Select[Any]:
     query = _select_answers(of or rounds.primary(tx), *columns)
+    query = query if further else query.where(assignment.c.because.is_(None))
     return query.where(~judgement.c.skipped, among(assignment.c.cell_id, cell_ids))
 
 

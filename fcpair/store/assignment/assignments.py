@@ -75,6 +75,25 @@ def first_assigned(tx: Tx, of: Round) -> pd.DataFrame:
     return frame(tx, select(*_PAIR_AND_PERSON).where(rounds.in_round(of), assignment.c.replaces.is_(None)))
 
 
+def further_work(tx: Tx, of: Round, cell_ids: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
+    """How much of these cells is open in a round, to somebody or to whoever asks, and how many labels a standing rule
+    asked for because somebody was not sure; by cell, where there is any.
+    """
+    inside = assignment.c.cell_id.in_(as_subquery(cell_ids))
+    count_ = func.count().label("n")
+    query = select(assignment.c.cell_id, count_).where(rounds.in_round(of), inside).group_by(assignment.c.cell_id)
+    free = select(slot.c.cell_id, count_).where(slot.c.round_id.in_(of.ids), slot.c.cell_id.in_(as_subquery(cell_ids)))
+    n_open = Counter({row.cell_id: row.n for row in tx.execute(query.where(assignment.c.status == Status.OPEN.value))})
+    n_open.update({row.cell_id: row.n for row in tx.execute(free.group_by(slot.c.cell_id))})
+    asked = tx.execute(query.where(assignment.c.because == "not_sure"))
+    return n_open, {row.cell_id: row.n for row in asked}
+
+
+def further_ids(tx: Tx, of: Round) -> list[int]:
+    """The assignments of a round that standing rules asked for."""
+    return list(tx.scalars(select(assignment.c.id).where(rounds.in_round(of), assignment.c.because.is_not(None))))
+
+
 def released_ids(tx: Tx, ids: list[int]) -> list[int]:
     """Those of these assignments that were skipped or withdrawn."""
     query = select(assignment.c.id).where(assignment.c.id.in_(as_subquery(ids)), assignment.c.status.in_(RELEASED))

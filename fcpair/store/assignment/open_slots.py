@@ -92,9 +92,25 @@ def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
 
 
 def fill_slots(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
-    """Give slots to others: `cell_id`, `person_id`, `round_id`, `position`, `replaces`."""
+    """Give slots to others: `cell_id`, `person_id`, `round_id`, `position`, `replaces`, and why, where a rule asked."""
     names, status = ("cell_id", "person_id", "round_id", "position", "replaces"), {"status": Status.OPEN.value}
-    insert_rows(tx, assignment, ({**{name: row[name] for name in names}, **status} for row in rows))
+    why = reasons(tx, [row["replaces"] for row in rows])
+    insert_rows(
+        tx,
+        assignment,
+        (
+            {**{name: row[name] for name in names}, **status, "because": row.get("because") or why.get(row["replaces"])}
+            for row in rows
+        ),
+    )
+
+
+def reasons(tx: Tx, ids: Iterable[int | None]) -> dict[int | None, str]:
+    """What the standing rule was that asked for each of these assignments, by id, as far as one did."""
+    if not (named := [id_ for id_ in ids if id_ is not None]):
+        return {}
+    is_meant = assignment.c.because.is_not(None), assignment.c.id.in_(as_subquery(named))
+    return {row.id: row.because for row in tx.execute(select(*assignment.c["id", "because"]).where(*is_meant))}
 
 
 def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
@@ -172,11 +188,18 @@ class FreeSlot(NamedTuple):
     position: int
 
 
-def add(tx: Tx, of: Round, slots: Iterable[tuple[int, int | None]]) -> None:
-    """Let slots of a round be free, behind the others: of each the cell, and the assignment that it is of, if any."""
+def add(tx: Tx, of: Round, slots: Iterable[tuple[int, int | None]], because: Sequence[str] = ()) -> None:
+    """Let slots of a round be free, behind the others: of each the cell, and the assignment that it is of, if any; and
+    `because` of which rule each was asked for, where one did.
+    """
     last = tx.scalar(select(func.max(slot.c.position)).where(slot.c.round_id == of.id)) or 0
-    names = ("round_id", "position", "cell_id", "replaces")
-    rows = ((of.id, position, *cell_and_replaced) for position, cell_and_replaced in enumerate(slots, last + 1))
+    listed = list(slots)
+    why = reasons(tx, [replaced for _, replaced in listed])
+    names = ("round_id", "position", "cell_id", "replaces", "because")
+    rows = (
+        (of.id, last + at, cell_id, replaced, because[at - 1] if because else why.get(replaced))
+        for at, (cell_id, replaced) in enumerate(listed, 1)
+    )
     insert_rows(tx, slot, (dict(zip(names, row, strict=True)) for row in rows))
 
 
@@ -254,8 +277,8 @@ def assign_slots(
             tx.execute(update(assignment).where(assignment.c.id == own_id).values(replaces=None))
             for table in (assignment, slot):
                 tx.execute(update(table).where(table.c.replaces == own_id).values(replaces=replaced_before))
-        removed = tx.execute(delete(slot).where(slot.c.id == free_slot.id).returning(slot.c.replaces))
-        row = {"position": at, "status": Status.OPEN.value, "replaces": removed.scalar_one(), "until": until}
+        removed = tx.execute(delete(slot).where(slot.c.id == free_slot.id).returning(*slot.c["replaces", "because"]))
+        row = {"position": at, "status": Status.OPEN.value, "until": until, **removed.one()._mapping}
         if own_id is not None:
             tx.execute(update(assignment).where(assignment.c.id == own_id).values(**row))
         else:

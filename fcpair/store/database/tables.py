@@ -233,6 +233,7 @@ assignment = _numbered(
     Column("replaces", ForeignKey("assignment.id"), unique=True),
     Column("answered_at", words(32)),  # online, the last time: what a person has read today, and at what pace
     Column("until", words(32)),  # given for so long to whoever asked, where it is not answered; else for good
+    Column("because", words(16)),  # of a label that a standing rule asked for: what the labels before it were like
     # The newest judgement of it, if it has any. No reference: each table would need the other first, and that there is
     # such a judgement says less than what `fcpair doctor` looks at, which is that there is no newer one.
     Column("judgement_id", Number),
@@ -264,6 +265,7 @@ slot = _numbered(
     Column("round_id", ForeignKey("round.id"), nullable=False),
     Column("position", Number, nullable=False),
     Column("replaces", ForeignKey("assignment.id"), unique=True),  # who had it and skipped it, or let it lapse
+    Column("because", words(16)),
     Index(None, "round_id", "position"),
     Index(None, "cell_id"),
 )
