@@ -50,6 +50,7 @@ Folding = Literal["none", "arabic"]
 Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
+Relabelling = Literal["rename", "merge", "split", "add"]
 MethodsFormat = Literal["markdown", "latex"]
 FigureWidth = Literal["page", "column"]
 PlannedFigure = Literal["alpha", "fleiss", "mean-kappa"]
@@ -609,6 +610,22 @@ class Partition(Checked):
     def noted(self) -> dict[str, Any]:
         """The rules as a run that rests on them keeps them: without own tiers, that of Diamond alone."""
         return {"diamond": self.diamond, **({"own_tiers": self.own_tiers} if self.own_tiers else {})}
+
+
+_NEW_LABELS = ("kind=split", "kind=add")  # a renamed or merged label stays what it was
+
+
+@dataclass(frozen=True)
+class Relabel(Checked):
+    """A change of the labels of a grid that have been given, or could be."""
+
+    stage: ClassVar[str] = "relabel"
+    kind: Relabelling = param("rename", "what becomes of the labels")
+    labels: tuple[str, ...] = param((), "the labels that are changed")
+    into: tuple[str, ...] = param((), "the names that there are instead, or as well")
+    positive: tuple[str, ...] = param((), "those of the new labels that are positive", needs=_NEW_LABELS)
+    indefinite: tuple[str, ...] = param((), "those of the new labels that cannot be final", needs=_NEW_LABELS)
+    reason: str = param("", mark("why; it stays on record"))
 
 
 @dataclass(frozen=True)

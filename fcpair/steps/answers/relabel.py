@@ -1,0 +1,284 @@
+"""Changing labels that have been given: renaming, merging, splitting and adding them, on record."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fcpair.done import tell_relabelling
+from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.lazy import np
+from fcpair.param_values import as_params
+from fcpair.params import Partition, Relabel, Relabelling, Simulate
+from fcpair.records import Known, Rule, RunRecord
+from fcpair.sentences import Id, say
+from fcpair.stages.answers.relabel import ChangedLabels, change_labels
+from fcpair.stages.questions import Form, OneOf
+from fcpair.steps.answers.withdraw import take_back
+from fcpair.steps.base import calibration_state, context
+from fcpair.steps.base.answer_values import closed_question, form_of, to_stored
+from fcpair.steps.base.context import GridContext
+from fcpair.steps.base.keywords import takes_params
+from fcpair.steps.people.known_pairs import KNOWN_PAIRS
+from fcpair.steps.rules import rule_decisions, wording
+from fcpair.steps.rules.tallies import as_ranges
+from fcpair.store import Tx, adjudications, people
+from fcpair.store.answers import judgements, relabelling
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import grids
+from fcpair.store.oversight import runs, settings
+from fcpair.words import Words
+
+
+@dataclass(frozen=True)
+class LabelVersion:
+    """A version of the labels of a grid: the question that it asked from the run `run` on, with what was changed and
+    why; of the first one, neither.
+    """
+
+    version: int
+    question: str
+    change: str = ""
+    reason: str = ""
+    run: int | None = None
+    at: str | None = None
+
+
+def label_versions(grid: GridContext) -> list[LabelVersion]:
+    """The versions that the labels of the grid have had, the first one first; the last is that of now."""
+    with grid._store.read() as tx:
+        return versions_of(tx)
+
+
+def versions_of(tx: Tx) -> list[LabelVersion]:
+    """The versions of the grid that a transaction is about."""
+    past = relabelling.history(tx)
+    first = past[0].before["form"] if past else rounds.primary(tx).form
+    versions = [LabelVersion(1, _asked(first))]
+    for number, one in enumerate(past, 2):
+        said = str(tell_relabelling(one.change))
+        versions.append(LabelVersion(number, _asked(one.form), said, one.change["reason"], one.run_id, one.at))
+    return versions
+
+
+def _asked(printed: str) -> str:
+    form = form_of(printed).current
+    return str(form if len(form.questions) > 1 else form.questions[0][1])
+
+
+def past_grid(grid: GridContext, version: int) -> tuple[GridContext, Partition]:
+    """The grid as it was before its labels had the version after this one, and the rules of its tiers of then; raises
+    UnknownIdError for no such version.
+    """
+    with grid._store.read() as tx:
+        past = relabelling.history(tx)
+        if not 1 <= version <= len(past) + 1:
+            raise UnknownIdError.say(
+                "the labels have had no version %(number)s; the newest is %(newest)s",
+                number=Id(version),
+                newest=Id(len(past) + 1),
+            )
+        if version == len(past) + 1:
+            return grid, context.effective_options(tx, Partition, {})
+    before = past[version - 1]
+    store = grid._store.hiding(lambda schema: relabelling.past_views(before, schema))
+    return GridContext(store, grid.grid), Partition(**before.before["rules"])
+
+
+@takes_params
+def relabel(
+    grid: GridContext,
+    change: Relabel | None = None,
+    *,
+    kind: Relabelling = "rename",
+    labels: Sequence[str] = (),
+    into: Sequence[str] = (),
+    positive: Sequence[str] = (),
+    indefinite: Sequence[str] = (),
+    reason: str = "",
+    dry_run: bool = False,
+) -> RunRecord:
+    """Rename a label, merge some, split one or add one, on record.
+
+    Answers stay as they were given; from then on, those with a label that was renamed or merged read as what it became,
+    everywhere. Those with a label that was split count no more: their pairs go back to the people who gave them, as far
+    as they take part, or to others, and what people decided by it waits for a second look. What names a label (own
+    tiers, known pairs, wordings) follows. With `dry_run` nothing is changed.
+
+    Raises InputError for a change that the labels do not allow, or that would leave something behind; StageError where
+    the answers of the grid are not labels, or somebody is about to discuss or decide what would change.
+    """
+    change = change or Relabel()
+    store = grid._store.rehearsing(lambda _tx: None) if dry_run else grid._store
+    with store.write() as tx:
+        question = _need_labels(tx, grid)
+        changed = change_labels(question, change)
+        if changed.split is not None:
+            _check_undisturbed(tx, changed.split)
+        names = dict.fromkeys(change.labels, change.into[0]) if changed.split is None else {}
+        kept = list(_follow(tx, change, names))
+        old, rules = rounds.primary(tx).form, as_params(context.effective_options(tx, Partition, {}))
+        (asked, _), *_ = form_of(old).questions
+        of_labels = judgements.label_arrays(tx, "cell_id", "code")
+        is_concerned = np.isin(of_labels["code"], [of.code for of in question if of.name in change.labels])
+        cell_ids = np.unique(of_labels["cell_id"][is_concerned]).tolist()
+        run_id = context.begin_run(tx, change.stage, as_params(change))
+        form = Form(((asked, changed.question),))
+        stored = {code: to_stored(form, {asked: code}) for code in changed.question.codes}
+        before = {code: to_stored(form_of(old), {asked: code}) for code in question.codes if code != changed.split}
+        moved = {of.digest: stored[changed.moved.get(code, code)].digest for code, of in before.items()}
+        moved = {digest: new for digest, new in moved.items() if digest != new}
+        without = [id_ for of in rounds.calibration_rounds(tx) for id_ in of.ids] if changed.split is not None else []
+        relabelling.change(
+            tx, as_params(change), (old, str(form)), [*stored.values()], moved, rules, run_id, without=without
+        )
+        for stage, values in kept:
+            settings.save_settings(tx, stage, values, run_id)
+        notes = list(_follow_words(tx, asked, change, names, run_id))
+        counts: dict[str, Any] = {}
+        if changed.split is not None:
+            counts |= {"ambiguous": int(is_concerned.sum()), "pairs": len(cell_ids)} | _ask_again(
+                tx, changed, change, run_id
+            )
+        elif change.labels:
+            counts |= {"answers": int(is_concerned.sum()), "pairs": len(cell_ids)}
+        counts |= rule_decisions.apply_policy(tx, cell_ids) if cell_ids else {}
+        if changed.split is not None and (n := _reopen_decisions(tx, changed.split, change)):
+            counts["to_decide"] = n
+        run = runs.end_run(tx, run_id, counts)
+    would = [say("this is what it would do; nothing was changed")] if dry_run else []
+    return replace(run, notes=(*notes, *would))
+
+
+def _need_labels(tx: Tx, grid: GridContext) -> OneOf:
+    """The labels of the grid; StageError where it has others, or none."""
+    printed = rounds.primary(tx).form
+    question = closed_question(form_of(printed))
+    if isinstance(question, OneOf):
+        return question
+    raise StageError.say(
+        "grid `%(grid)s` asks `%(form)s`; labels can be changed where one question is asked, one_of(...)",
+        grid=grid.grid.name,
+        form=printed,
+    )
+
+
+def _check_undisturbed(tx: Tx, split: int) -> None:
+    """Raise StageError where people are at work on pairs with the label that is to be split."""
+    calibration = calibration_state.load_calibration(tx)
+    if calibration and calibration.phase is not calibration_state.Phase.CLOSED:
+        raise StageError.say(
+            "a calibration is under way, in which people give this label; close it first (`fcpair calibrate close`)"
+        )
+    labels = judgements.label_arrays(tx, "cell_id", "code")
+    pairs = np.unique(labels["cell_id"][labels["code"] == split]).tolist()
+    decisions = adjudications.decided_codes(tx, pairs)
+    requested = {
+        *decisions["cell_id"][decisions["requested"] == 1].tolist(),
+        *rule_decisions.stale_decisions(tx, pairs),
+    }
+    if requested:
+        numbers = as_ranges([grids.to_public_number(cell_id) for cell_id in requested])
+        raise StageError.say(
+            "with this label, pairs %(pairs)s wait for a decision that was asked for, or for a second look; let these "
+            "be decided first (`fcpair adjudicate`)",
+            pairs=numbers,
+        )
+
+
+def _follow(tx: Tx, change: Relabel, names: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the settings that name labels, by their stage, as they are after a change; InputError for what cannot
+    follow: a split label, and own tiers of which a merged one would take in more.
+    """
+    gone, advice = {*change.labels}, ""
+    for stage in (Partition.stage, settings.RECIPE + Partition.stage):
+        tiers = settings.of_stage(tx, stage).get("own_tiers", {})
+        for tier, table in tiers.items():
+            listed = gone & {*table.get("answers", ())}
+            if listed and (change.kind == "split" or listed != gone):
+                advice = say(
+                    "the tier `%(tier)s` has pairs labelled %(labels)s; give it other answers first (own_tiers, "
+                    "section [partition])",
+                    tier=tier,
+                    labels=sorted(listed),
+                )
+                raise InputError(advice)
+        if any("answers" in table for table in tiers.values()):
+            yield stage, {"own_tiers": {name: _with_names(table, names) for name, table in tiers.items()}}
+    known = settings.of_stage(tx, KNOWN_PAIRS)
+    for use in map(str, Known):
+        pairs = known.get(use, [])
+        if change.kind == "split" and any(pair[2] in gone for pair in pairs):
+            raise InputError.say(
+                "%(use)s has known pairs whose right answer is `%(label)s`; nobody could tell what they are right by. "
+                "Merge or rename labels instead, or add one",
+                use=use,
+                label=change.labels[0],
+            )
+        if pairs:
+            yield KNOWN_PAIRS, {use: [[*pair[:2], names.get(pair[2], pair[2]), *pair[3:]] for pair in pairs]}
+    with grids.on_first_grid(tx):
+        if (leaning := settings.of_stage(tx, Simulate.stage).get("leaning_to")) in names:
+            yield Simulate.stage, {"leaning_to": names[leaning]}
+
+
+def _with_names(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    answers = [names.get(name, name) for name in table.get("answers", ())]
+    return {**table, **({"answers": list(dict.fromkeys(answers))} if answers else {})}
+
+
+def _follow_words(tx: Tx, question: str, change: Relabel, names: Mapping[str, str], run_id: int) -> Iterator[str]:
+    """Let wordings of a renamed label be those of its new name, and drop those of names that the study has no more;
+    yields notes on what cannot follow.
+    """
+    grid = next(key.name for key in grids.keys(tx) if key.id == grids.current_grid_id(tx))
+    paths = [f"{grid}/{question}/", f"{question}/", ""]
+    known = {
+        "/".join(path[at:])
+        for of in wording._study_names(tx)
+        for asked, options in of.questions
+        for option in options
+        for path in [(of.grid, asked, option)]
+        for at in range(3)
+    }
+    with grids.on_first_grid(tx):
+        for stage in (Words.stage, settings.RECIPE + Words.stage):
+            options = settings.of_stage(tx, stage).get("options", {})
+            renamed = names if change.kind == "rename" else {}
+            new = {
+                f"{path}{to}": options[f"{path}{name}"]
+                for name, to in renamed.items()
+                for path in paths
+                if f"{path}{name}" in options
+            }
+            followed = {name: value for name, value in {**new, **options}.items() if name in known}
+            if followed != options:
+                settings.save_settings(tx, stage, {"options": followed}, run_id)
+    _, guidelines = people.current_guidelines(tx)
+    if named := [name for name in change.labels if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", guidelines)]:
+        yield say("the guidelines name %(labels)s; edit them, so that people read what is meant now", labels=named)
+
+
+def _ask_again(tx: Tx, changed: ChangedLabels, change: Relabel, run_id: int) -> dict[str, int]:
+    """Take back every answer with the label that was split, so that people are asked again; counts who else is."""
+    counts = Counter[str]()
+    for of in (rounds.primary(tx), rounds.validation(tx)):
+        if of.ids:
+            column = "own_code" if of.checks else "code"
+            answers = judgements.current_labels(tx, "id", "assignment_id", "person_id", column, of=of)
+            answers = answers[answers[column] == changed.split]
+            counts.update(take_back(tx, of, answers, run_id, f"`{change.labels[0]}` was split"))
+    return {name: n for name, n in counts.items() if n}
+
+
+def _reopen_decisions(tx: Tx, split: int, change: Relabel) -> int:
+    """Have people decide again where a decision that stands is the label that was split; returns on how many pairs."""
+    standing = adjudications.current_adjudications(tx, "cell_id", "code", standing=True)
+    cell_ids = standing["cell_id"][standing["code"] == split].tolist()
+    why = f"`{change.labels[0]}` was split: {change.reason}"
+    request = {"rule": Rule.REQUESTED.value, "note": why}
+    adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in cell_ids))
+    return len(cell_ids)

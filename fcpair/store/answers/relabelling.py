@@ -1,0 +1,112 @@
+"""Changes of labels, which are only ever added; what older answers read as since; and the study as it was before one.
+
+Answers and decisions stay as they were given. A label that was renamed or merged reads as another answer of its round
+(`rounds.reading`), so that a change costs as much as there are labels, however often they were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import insert, select, update
+
+from fcpair.records import Round
+from fcpair.store.assignment import rounds
+from fcpair.store.assignment.rounds import Answer
+from fcpair.store.corpus.grids import current_grid_id
+from fcpair.store.database import checksums, latest_rows
+from fcpair.store.database.store import Tx, now
+from fcpair.store.database.tables import adjudication, answer, assignment, judgement, relabelling, round_
+
+
+@dataclass(frozen=True)
+class LabelChange:
+    """A change of the labels of a grid, with what there was `before` it: `form` is that of labels from then on, and
+    `newest` are the newest answer, judgement and decision that there were.
+    """
+
+    change: Mapping[str, Any]
+    before: Mapping[str, Any]
+    form: str
+    newest: tuple[int, int, int]
+    run_id: int
+    at: str
+
+
+def history(tx: Tx) -> list[LabelChange]:
+    """The changes of the labels of the grid, oldest first."""
+    newest, others = relabelling.c["answer_id", "judgement_id", "adjudication_id"], relabelling.c["run_id", "at"]
+    query = select(*relabelling.c["change", "before", "form"], *newest, *others).order_by(relabelling.c.id)
+    rows = tx.execute(query.where(relabelling.c.grid_id == current_grid_id(tx)))
+    return [LabelChange(row[0], row[1], row[2], (row[3], row[4], row[5]), row[6], row[7]) for row in rows]
+
+
+def labelled_rounds(tx: Tx) -> list[Round]:
+    """The rounds of the grid that ask for its labels: the one that counts, its known pairs and calibration, and where
+    validators answer blind.
+    """
+    counting, every = rounds.primary(tx), rounds.all_of_grid(tx)
+    related = ([of.id, of.checks, of.options.known_for, of.options.calibrates] for of in every)
+    return [of for of, names in zip(every, related, strict=True) if {counting.id, counting.name} & {*names}]
+
+
+def change(
+    tx: Tx,
+    params: Mapping[str, Any],
+    forms: tuple[str, str],
+    answers: Sequence[Answer],
+    moved: Mapping[str, str],
+    rules: Mapping[str, Any],
+    run_id: int,
+    *,
+    without: Collection[int] = (),
+) -> None:
+    """Give rounds that ask for labels the second of these `forms` in place of the first, with its possible `answers`,
+    and let those of a digest read as those of another (`moved`). What there was before, and by which `rules` tiers
+    were derived, is noted. Rounds `without` a change stay as they are.
+    """
+    ids = [id_ for of in labelled_rounds(tx) for id_ in of.ids if id_ not in without]
+    asks = select(*round_.c[checksums.SAYS[round_]]).where(round_.c.id.in_(ids), round_.c.form == forms[0])
+    rows = tx.execute(asks).mappings().all()
+    kept = select(*answer.c["id", "reads_as"]).where(answer.c.round_id.in_([row["id"] for row in rows]))
+    reads_as = {row.id: row.reads_as for row in tx.execute(kept) if row.reads_as is not None}
+    before = {"form": forms[0], "rounds": [row["id"] for row in rows], "reads_as": reads_as, "rules": dict(rules)}
+    newest = {f"{of.name}_id": tx.scalar(latest_rows.select_newest_id(of)) for of in (answer, judgement, adjudication)}
+    for row in rows:
+        checksum = checksums.checksum_of(round_, {**row, "form": forms[1]})
+        is_meant = round_.c.id == row["id"]
+        tx.execute(update(round_).where(is_meant).values(form=forms[1], checksum=checksum))
+        rounds.get_or_add_answers(tx, row["id"], answers)
+        of_round = select(*answer.c["digest", "id"]).where(answer.c.round_id == row["id"])
+        ids_by_digest = {row.digest: row.id for row in tx.execute(of_round)}
+        for old, new in moved.items():
+            old_id, new_id = ids_by_digest[old], ids_by_digest[new]
+            is_old = (answer.c.id == old_id) | (answer.c.reads_as == old_id)
+            tx.execute(update(answer).where(is_old).values(reads_as=new_id))
+            tx.execute(update(answer).where(answer.c.id == new_id).values(reads_as=None))
+    noted = {"grid_id": current_grid_id(tx), "change": dict(params), "before": before, "form": forms[1], **newest}
+    tx.execute(insert(relabelling).values(**noted, run_id=run_id, at=now()))
+
+
+def past_views(past: LabelChange, schema: str) -> Iterator[str]:
+    """Yield what hides the tables of a schema from one connection behind views of the study as it was before a change:
+    with the judgements, decisions and verdicts that there were, and labels as they were read.
+    """
+    newest_answer, newest_judgement, newest_decision = past.newest
+    reads_as = " ".join(f"WHEN {id_} THEN {other}" for id_, other in past.before["reads_as"].items())
+    form, of_rounds = past.before["form"].replace("'", "''"), ", ".join(map(str, past.before["rounds"]))
+    earlier = (
+        f"SELECT max(j.id) FROM {schema}.judgement AS j WHERE j.assignment_id = t.id AND j.id <= {newest_judgement}"
+    )
+    current = f"CASE WHEN t.judgement_id <= {newest_judgement} THEN t.judgement_id ELSE ({earlier}) END"
+    for table, condition, changed in (
+        (answer, f"t.id <= {newest_answer}", {"reads_as": f"CASE t.id {reads_as} END" if reads_as else "NULL"}),
+        (judgement, f"t.id <= {newest_judgement}", {}),
+        (adjudication, f"t.id <= {newest_decision}", {}),
+        (assignment, "true", {"judgement_id": current}),
+        (round_, "true", {"form": f"CASE WHEN t.id IN ({of_rounds}) THEN '{form}' ELSE t.form END"}),
+    ):
+        columns = ", ".join(f'{changed.get(column.name, f"t.{column.name}")} AS "{column.name}"' for column in table.c)
+        yield f"CREATE TEMP VIEW {table.name} AS SELECT {columns} FROM {schema}.{table.name} AS t WHERE {condition}"
