@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +21,7 @@ from fcpair.steps.base import calibration_state, context
 from fcpair.steps.base.answer_values import closed_question, form_of, to_stored
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
+from fcpair.steps.people import reassignment
 from fcpair.steps.people.known_pairs import KNOWN_PAIRS
 from fcpair.steps.rules import rule_decisions, wording
 from fcpair.steps.rules.tallies import as_ranges
@@ -56,7 +56,8 @@ def label_versions(grid: GridContext) -> list[LabelVersion]:
 def versions_of(tx: Tx) -> list[LabelVersion]:
     """The versions of the grid that a transaction is about."""
     past = relabelling.history(tx)
-    first = past[0].before["form"] if past else rounds.primary(tx).form
+    primary = rounds.primary(tx)
+    first = past[0].before["forms"][str(primary.id)] if past else primary.form
     versions = [LabelVersion(1, _asked(first))]
     for number, one in enumerate(past, 2):
         said = str(tell_relabelling(one.change))
@@ -120,37 +121,44 @@ def relabel(
             _check_undisturbed(tx, changed.split)
         names = dict.fromkeys(change.labels, change.into[0]) if changed.split is None else {}
         kept = list(_follow(tx, change, names))
-        old, rules = rounds.primary(tx).form, as_params(context.effective_options(tx, Partition, {}))
-        (asked, _), *_ = form_of(old).questions
-        of_labels = judgements.label_arrays(tx, "cell_id", "code")
-        is_concerned = np.isin(of_labels["code"], [of.code for of in question if of.name in change.labels])
-        cell_ids = np.unique(of_labels["cell_id"][is_concerned]).tolist()
+        labels = judgements.label_arrays(tx, "cell_id", "code")
+        is_concerned = np.isin(labels["code"], [of.code for of in question if of.name in change.labels])
+        cell_ids = np.unique(labels["cell_id"][is_concerned]).tolist()
         run_id = context.begin_run(tx, change.stage, as_params(change))
-        form = Form(((asked, changed.question),))
-        stored = {code: to_stored(form, {asked: code}) for code in changed.question.codes}
-        before = {code: to_stored(form_of(old), {asked: code}) for code in question.codes if code != changed.split}
-        moved = {of.digest: stored[changed.moved.get(code, code)].digest for code, of in before.items()}
-        moved = {digest: new for digest, new in moved.items() if digest != new}
-        without = [id_ for of in rounds.calibration_rounds(tx) for id_ in of.ids] if changed.split is not None else []
-        relabelling.change(
-            tx, as_params(change), (old, str(form)), [*stored.values()], moved, rules, run_id, without=without
-        )
+        rules = as_params(context.effective_options(tx, Partition, {}))
+        relabelling.change(tx, as_params(change), _changed_rounds(tx, question, changed), rules, run_id)
         for stage, values in kept:
             settings.save_settings(tx, stage, values, run_id)
-        notes = list(_follow_words(tx, asked, change, names, run_id))
-        counts: dict[str, Any] = {}
+        notes = list(_follow_words(tx, change, run_id))
+        counts = {"answers": int(is_concerned.sum()), "pairs": len(cell_ids)} if change.labels else {}
         if changed.split is not None:
-            counts |= {"ambiguous": int(is_concerned.sum()), "pairs": len(cell_ids)} | _ask_again(
-                tx, changed, change, run_id
-            )
-        elif change.labels:
-            counts |= {"answers": int(is_concerned.sum()), "pairs": len(cell_ids)}
-        counts |= rule_decisions.apply_policy(tx, cell_ids) if cell_ids else {}
+            counts = {"ambiguous": counts.pop("answers"), **counts, **_ask_again(tx, changed, change, run_id)}
+        counts |= rule_decisions.apply_policy(tx, cell_ids)
         if changed.split is not None and (n := _reopen_decisions(tx, changed.split, change)):
             counts["to_decide"] = n
         run = runs.end_run(tx, run_id, counts)
     would = [say("this is what it would do; nothing was changed")] if dry_run else []
     return replace(run, notes=(*notes, *would))
+
+
+def _changed_rounds(tx: Tx, question: OneOf, changed: ChangedLabels) -> dict[int, relabelling.ChangedRound]:
+    """The rounds that ask for labels, by id, as they are after a change. After a split, a calibration that is over
+    stays as it was.
+    """
+    changed_rounds = {}
+    for of in relabelling.labelled_rounds(tx):
+        for id_ in of.ids if changed.split is None or not of.options.calibrates else ():
+            old = form_of(rounds.form(tx, id_))
+            if closed_question(old) != question:
+                continue
+            (name, _), *_ = old.questions
+            form = Form(((name, changed.question),))
+            answers = {code: to_stored(form, {name: code}) for code in changed.question.codes}
+            before = {code: to_stored(old, {name: code}).digest for code in question.codes if code != changed.split}
+            now = {digest: answers[changed.moved.get(code, code)].digest for code, digest in before.items()}
+            moved = {old_digest: new for old_digest, new in now.items() if old_digest != new}
+            changed_rounds[id_] = relabelling.ChangedRound(str(form), [*answers.values()], moved)
+    return changed_rounds
 
 
 def _need_labels(tx: Tx, grid: GridContext) -> OneOf:
@@ -230,32 +238,24 @@ def _with_names(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str,
     return {**table, **({"answers": list(dict.fromkeys(answers))} if answers else {})}
 
 
-def _follow_words(tx: Tx, question: str, change: Relabel, names: Mapping[str, str], run_id: int) -> Iterator[str]:
+def _follow_words(tx: Tx, change: Relabel, run_id: int) -> Iterator[str]:
     """Let wordings of a renamed label be those of its new name, and drop those of names that the study has no more;
     yields notes on what cannot follow.
     """
-    grid = next(key.name for key in grids.keys(tx) if key.id == grids.current_grid_id(tx))
-    paths = [f"{grid}/{question}/", f"{question}/", ""]
-    known = {
-        "/".join(path[at:])
-        for of in wording._study_names(tx)
-        for asked, options in of.questions
-        for option in options
-        for path in [(of.grid, asked, option)]
-        for at in range(3)
-    }
+    paths = (
+        (of.grid, asked, name) for of in wording.study_names(tx) for asked, names in of.questions for name in names
+    )
+    known = {"/".join(path[at:]) for path in paths for at in range(3)}
+    renamed = dict(zip(change.labels, change.into, strict=True)) if change.kind == "rename" else {}
     with grids.on_first_grid(tx):
         for stage in (Words.stage, settings.RECIPE + Words.stage):
-            options = settings.of_stage(tx, stage).get("options", {})
-            renamed = names if change.kind == "rename" else {}
-            new = {
-                f"{path}{to}": options[f"{path}{name}"]
-                for name, to in renamed.items()
-                for path in paths
-                if f"{path}{name}" in options
-            }
-            followed = {name: value for name, value in {**new, **options}.items() if name in known}
-            if followed != options:
+            old = settings.of_stage(tx, stage).get("options", {})
+            followed = {}
+            for key, value in old.items():
+                path, slash, name = key.rpartition("/")
+                new = f"{path}{slash}{renamed.get(name, name)}"
+                followed |= {name: value for name in (new, key) if name in known}
+            if followed != old:
                 settings.save_settings(tx, stage, {"options": followed}, run_id)
     _, guidelines = people.current_guidelines(tx)
     if named := [name for name in change.labels if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", guidelines)]:
@@ -264,14 +264,12 @@ def _follow_words(tx: Tx, question: str, change: Relabel, names: Mapping[str, st
 
 def _ask_again(tx: Tx, changed: ChangedLabels, change: Relabel, run_id: int) -> dict[str, int]:
     """Take back every answer with the label that was split, so that people are asked again; counts who else is."""
-    counts = Counter[str]()
     for of in (rounds.primary(tx), rounds.validation(tx)):
         if of.ids:
             column = "own_code" if of.checks else "code"
             answers = judgements.current_labels(tx, "id", "assignment_id", "person_id", column, of=of)
-            answers = answers[answers[column] == changed.split]
-            counts.update(take_back(tx, of, answers, run_id, f"`{change.labels[0]}` was split"))
-    return {name: n for name, n in counts.items() if n}
+            take_back(tx, of, answers[answers[column] == changed.split], run_id, f"`{change.labels[0]}` was split")
+    return {name: n for name, n in reassignment.reassign(tx, seed=0).items() if n}
 
 
 def _reopen_decisions(tx: Tx, split: int, change: Relabel) -> int:

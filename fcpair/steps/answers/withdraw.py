@@ -106,20 +106,20 @@ def withdraw(
         params = {"run": run, "pair": pair, "person": who, "note": (note := visible_text(note)) or None}
         given = {name: value for name, value in params.items() if value is not None}
         withdrawal = begin_run(tx, f"{round_.name} withdraw", given)
-        handed_over = take_back(tx, round_, current, withdrawal, note)
+        take_back(tx, round_, current, withdrawal, note)
         skips = int(current["skipped"].sum())
         counts: dict[str, Any] = {"answers": len(current) - skips, "skips": skips}
-        counts |= {"superseded_since": len(run_answers) - len(current), **handed_over}
+        counts |= {"superseded_since": len(run_answers) - len(current), **reassignment.reassign(tx, seed=0)}
         if round_.counts and labels_of(tx):
             counts |= rule_decisions.apply_policy(tx, current["cell_id"].unique().tolist())
         return runs.end_run(tx, withdrawal, counts)
 
 
-def take_back(tx: Tx, round_: Round, answers: pd.DataFrame, run_id: int, note: str = "") -> dict[str, int]:
+def take_back(tx: Tx, round_: Round, answers: pd.DataFrame, run_id: int, note: str) -> None:
     """Add to each of these answers (`id`, `assignment_id`, `person_id`) of a round a judgement that takes it back.
 
-    Those who had the cells have them again, as far as they take part and their slot is still theirs; returns how many
-    slots went to others.
+    Those who had the cells have them again, as far as they take part and their slot is still theirs; `reassign` gives
+    the other slots to others.
     """
     judgements.withdraw(tx, answers["id"].tolist(), run_id, note)
     active_ids = {person.id for person in people.people(tx, round_.role, active=True)}
@@ -128,7 +128,6 @@ def take_back(tx: Tx, round_: Round, answers: pd.DataFrame, run_id: int, note: s
         is_theirs = person_id in active_ids and open_slots.reclaim_skipped(tx, assignment_id)
         assignments.set_status(tx, [assignment_id], Status.OPEN if is_theirs else Status.WITHDRAWN)
     access.withdraw_opted_out(tx, sorted(active_ids))
-    return reassignment.reassign(tx, seed=0)
 
 
 def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:

@@ -6,9 +6,9 @@ Answers and decisions stay as they were given. A label that was renamed or merge
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import insert, select, update
 
@@ -19,6 +19,8 @@ from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import checksums, latest_rows
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, judgement, relabelling, round_
+
+QUOTE = "'"  # of a text in SQL
 
 
 @dataclass(frozen=True)
@@ -52,42 +54,38 @@ def labelled_rounds(tx: Tx) -> list[Round]:
     return [of for of, names in zip(every, related, strict=True) if {counting.id, counting.name} & {*names}]
 
 
+class ChangedRound(NamedTuple):
+    """A round with other labels: its form, its possible answers, and as which of them, by digests, others read."""
+
+    form: str
+    answers: Sequence[Answer]
+    moved: Mapping[str, str]
+
+
 def change(
-    tx: Tx,
-    params: Mapping[str, Any],
-    forms: tuple[str, str],
-    answers: Sequence[Answer],
-    moved: Mapping[str, str],
-    rules: Mapping[str, Any],
-    run_id: int,
-    *,
-    without: Collection[int] = (),
+    tx: Tx, params: Mapping[str, Any], changed: Mapping[int, ChangedRound], rules: Mapping[str, Any], run_id: int
 ) -> None:
-    """Give rounds that ask for labels the second of these `forms` in place of the first, with its possible `answers`,
-    and let those of a digest read as those of another (`moved`). What there was before, and by which `rules` tiers
-    were derived, is noted. Rounds `without` a change stay as they are.
+    """Change the labels of rounds, by their id, and note what there was before, and by which `rules` tiers were
+    derived.
     """
-    ids = [id_ for of in labelled_rounds(tx) for id_ in of.ids if id_ not in without]
-    asks = select(*round_.c[checksums.SAYS[round_]]).where(round_.c.id.in_(ids), round_.c.form == forms[0])
-    rows = tx.execute(asks).mappings().all()
-    kept = select(*answer.c["id", "reads_as"]).where(answer.c.round_id.in_([row["id"] for row in rows]))
+    rows = tx.execute(select(*round_.c[checksums.SAYS[round_]]).where(round_.c.id.in_(list(changed)))).mappings().all()
+    kept = select(*answer.c["id", "reads_as"]).where(answer.c.round_id.in_(list(changed)))
     reads_as = {row.id: row.reads_as for row in tx.execute(kept) if row.reads_as is not None}
-    before = {"form": forms[0], "rounds": [row["id"] for row in rows], "reads_as": reads_as, "rules": dict(rules)}
+    before = {"forms": {row["id"]: row["form"] for row in rows}, "reads_as": reads_as, "rules": dict(rules)}
     newest = {f"{of.name}_id": tx.scalar(latest_rows.select_newest_id(of)) for of in (answer, judgement, adjudication)}
     for row in rows:
-        checksum = checksums.checksum_of(round_, {**row, "form": forms[1]})
-        is_meant = round_.c.id == row["id"]
-        tx.execute(update(round_).where(is_meant).values(form=forms[1], checksum=checksum))
+        form, answers, moved = changed[row["id"]]
+        values = {"form": form, "checksum": checksums.checksum_of(round_, {**row, "form": form})}
+        tx.execute(update(round_).where(round_.c.id == row["id"]).values(values))
         rounds.get_or_add_answers(tx, row["id"], answers)
         of_round = select(*answer.c["digest", "id"]).where(answer.c.round_id == row["id"])
-        ids_by_digest = {row.digest: row.id for row in tx.execute(of_round)}
-        for old, new in moved.items():
-            old_id, new_id = ids_by_digest[old], ids_by_digest[new]
+        ids_by_digest = {found.digest: found.id for found in tx.execute(of_round)}
+        for old_id, new_id in ((ids_by_digest[old], ids_by_digest[new]) for old, new in moved.items()):
             is_old = (answer.c.id == old_id) | (answer.c.reads_as == old_id)
             tx.execute(update(answer).where(is_old).values(reads_as=new_id))
             tx.execute(update(answer).where(answer.c.id == new_id).values(reads_as=None))
-    noted = {"grid_id": current_grid_id(tx), "change": dict(params), "before": before, "form": forms[1], **newest}
-    tx.execute(insert(relabelling).values(**noted, run_id=run_id, at=now()))
+    noted = {"grid_id": current_grid_id(tx), "change": dict(params), "before": before, **newest}
+    tx.execute(insert(relabelling).values(**noted, form=rounds.primary(tx).form, run_id=run_id, at=now()))
 
 
 def past_views(past: LabelChange, schema: str) -> Iterator[str]:
@@ -96,7 +94,9 @@ def past_views(past: LabelChange, schema: str) -> Iterator[str]:
     """
     newest_answer, newest_judgement, newest_decision = past.newest
     reads_as = " ".join(f"WHEN {id_} THEN {other}" for id_, other in past.before["reads_as"].items())
-    form, of_rounds = past.before["form"].replace("'", "''"), ", ".join(map(str, past.before["rounds"]))
+    forms = " ".join(
+        f"WHEN {id_} THEN '{form.replace(QUOTE, 2 * QUOTE)}'" for id_, form in past.before["forms"].items()
+    )
     earlier = (
         f"SELECT max(j.id) FROM {schema}.judgement AS j WHERE j.assignment_id = t.id AND j.id <= {newest_judgement}"
     )
@@ -106,7 +106,7 @@ def past_views(past: LabelChange, schema: str) -> Iterator[str]:
         (judgement, f"t.id <= {newest_judgement}", {}),
         (adjudication, f"t.id <= {newest_decision}", {}),
         (assignment, "true", {"judgement_id": current}),
-        (round_, "true", {"form": f"CASE WHEN t.id IN ({of_rounds}) THEN '{form}' ELSE t.form END"}),
+        (round_, "true", {"form": f"CASE t.id {forms} ELSE t.form END"}),
     ):
         columns = ", ".join(f'{changed.get(column.name, f"t.{column.name}")} AS "{column.name}"' for column in table.c)
         yield f"CREATE TEMP VIEW {table.name} AS SELECT {columns} FROM {schema}.{table.name} AS t WHERE {condition}"
