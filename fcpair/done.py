@@ -270,8 +270,10 @@ def _tell_first(stage: str, params: Mapping[str, Any], rest: dict[str, Any]) -> 
 
 def tell_relabelling(params: Mapping[str, Any]) -> Sentence:
     """Say how labels were changed, by the parameters of the change."""
-    names = {name: [Answer(label) for label in params.get(name, ())] for name in ("labels", "into")}
-    return say(OF_LABELS[params.get("kind", "rename")], **names)
+    kind = params.get("kind", "rename")
+    signs = "+?" if kind in ("split", "add") else ""  # of a new label
+    names = {name: [Answer(label.rstrip(signs)) for label in params.get(name, ())] for name in ("labels", "into")}
+    return say(OF_LABELS[kind], **names)
 
 
 def _tell_other(name: str, value: Any, rest: dict[str, Any]) -> Iterator[Sentence]:

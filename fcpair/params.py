@@ -612,19 +612,16 @@ class Partition(Checked):
         return {"diamond": self.diamond, **({"own_tiers": self.own_tiers} if self.own_tiers else {})}
 
 
-_NEW_LABELS = ("kind=split", "kind=add")  # a renamed or merged label stays what it was
-
-
 @dataclass(frozen=True)
 class Relabel(Checked):
-    """A change of the labels of a grid that have been given, or could be."""
+    """A change of the labels of a grid, which may have been given already."""
 
     stage: ClassVar[str] = "relabel"
     kind: Relabelling = param("rename", "what becomes of the labels")
     labels: tuple[str, ...] = param((), "the labels that are changed")
-    into: tuple[str, ...] = param((), "the names that there are instead, or as well")
-    positive: tuple[str, ...] = param((), "those of the new labels that are positive", needs=_NEW_LABELS)
-    indefinite: tuple[str, ...] = param((), "those of the new labels that cannot be final", needs=_NEW_LABELS)
+    into: tuple[str, ...] = param(
+        (), "the names that there are instead, or as well; after a new one, + says that it is positive, ? indefinite"
+    )
     reason: str = param("", mark("why; it stays on record"))
 
 

@@ -71,27 +71,17 @@ _WITHDRAW_ANSWERS = (
 )
 
 
-def _labels(name: str, **settings: Any) -> Callable[[Command], Command]:
-    """An argument that names a label, or several; the act takes a tuple of either."""
-    return click.argument(name, callback=lambda _ctx, _param, value: as_names(value), **settings)
-
-
-def as_names(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """One name, or several, as several."""
+def _read_names(_ctx: click.Context, _param: click.Parameter, value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """One label, or several, as several."""
     return (value,) if isinstance(value, str) else value
 
 
-def _new_label(flag: str, help_: str) -> Callable[[Command], Command]:
-    """A flag that says something of the one label that is added."""
-
-    def read(ctx: click.Context, _param: click.Parameter, is_given: bool) -> tuple[str, ...]:
-        return ctx.params["into"] if is_given else ()
-
-    return option(flag, is_flag=True, callback=read, help=help_)
-
-
-_REASON = option("--reason", required=True, metavar="TEXT", help="Why the labels are changed; it stays on record.")
-_CHANGE = (_REASON, shared_option("--dry-run", is_flag=True, callback=note_trial, detail="It says what would follow."))
+_LABEL = click.argument("labels", callback=_read_names, metavar="LABEL")
+_NEW_LABEL = click.argument("into", callback=_read_names, metavar="NAME")
+_CHANGE = (
+    shared_option("--reason", required=True, metavar="TEXT", detail="It stays on record."),
+    shared_option("--dry-run", is_flag=True, callback=note_trial, detail="It says what would follow."),
+)
 
 ACTS = {
     "import": Act(
@@ -304,80 +294,65 @@ ACTS = {
             ("validate", "verdicts", "verdicts", _WITHDRAW_VERDICTS, ""),
         )
     },
-    **{
-        f"labels {kind}": Act("relabel", help_, options=(*options, *_CHANGE), also={"kind": kind})
-        for kind, help_, options in (
-            (
-                "rename",
-                """Give a label another name.
+    "labels rename": Act(
+        "relabel",
+        """Give a label another name.
 
-                Answers stay as they were given, and read as the new name from then on. An old sheet is read so, too.
+        Answers stay as they were given, and read as the new name from then on; so does an old sheet.
 
-                \b
-                Example:
-                  fcpair labels rename appropriate suitable --reason "reviewers misread it"
-                """,
-                (_labels("labels", metavar="OLD"), _labels("into", metavar="NEW")),
-            ),
-            (
-                "merge",
-                """Make one label of several.
+        \b
+        Example:
+          fcpair labels rename appropriate suitable --reason "it was misread"
+        """,
+        options=(_LABEL, _NEW_LABEL, *_CHANGE),
+        also={"kind": "rename"},
+    ),
+    "labels merge": Act(
+        "relabel",
+        """Make one label of several.
 
-                They must all be positive, or all not, and all definite, or all not. Answers that differed only in these
-                labels agree from then on.
+        They must all be positive, or all not, and all definite, or all not. Answers that differed only in these labels
+        agree from then on.
 
-                \b
-                Example:
-                  fcpair labels merge rude hostile --into not_appropriate --reason "nobody could tell them apart"
-                """,
-                (
-                    _labels("labels", nargs=-1, required=True, metavar="LABEL..."),
-                    option(
-                        "--into",
-                        required=True,
-                        callback=lambda *given: as_names(given[-1]),
-                        metavar="NAME",
-                        help="The name that there is instead.",
-                    ),
-                ),
-            ),
-            (
-                "split",
-                """Make several labels of one, and ask its people again.
+        \b
+        Example:
+          fcpair labels merge rude hostile --into harsh --reason "nobody could tell them apart"
+        """,
+        options=(
+            click.argument("labels", nargs=-1, required=True, metavar="LABEL..."),
+            shared_option("--into", required=True, callback=_read_names, metavar="NAME"),
+            *_CHANGE,
+        ),
+        also={"kind": "merge"},
+    ),
+    "labels split": Act(
+        "relabel",
+        """Make several labels of one, and ask its people again.
 
-                Nobody can tell which of the new ones was meant. So answers with the label count no more, their pairs go
-                back to the people who gave them, and what people decided by it waits for a second look.
+        Nobody can tell which of the new ones was meant. So answers with the label count no more, their pairs go back to
+        the people who gave them, and what people decided by it waits for a second look. As in one_of(...), `+` after a
+        new name says that the label is positive, and `?` that it cannot be final.
 
-                \b
-                Example:
-                  fcpair labels split appropriate --into kind --into factual --positive kind --positive factual \\
-                    --reason "two questions in one"
-                """,
-                (
-                    _labels("labels", metavar="LABEL"),
-                    option(
-                        "--into", multiple=True, required=True, metavar="NAME", help="A name that there is instead."
-                    ),
-                    option("--positive", multiple=True, metavar="NAME", help="A new label that is positive."),
-                    option("--indefinite", multiple=True, metavar="NAME", help="A new label that cannot be final."),
-                ),
-            ),
-            (
-                "add",
-                """Add a label, which people can give from then on.
+        \b
+        Example:
+          fcpair labels split good --into kind+ --into true --reason "two questions in one"
+        """,
+        options=(_LABEL, shared_option("--into", multiple=True, required=True, metavar="NAME"), *_CHANGE),
+        also={"kind": "split"},
+    ),
+    "labels add": Act(
+        "relabel",
+        """Add a label, which people can give from then on.
 
-                \b
-                Example:
-                  fcpair labels add unclear --indefinite --reason "some CNs are cut off"
-                """,
-                (
-                    _labels("into", metavar="NAME", is_eager=True),
-                    _new_label("--positive", "The label is positive."),
-                    _new_label("--indefinite", "The label cannot be final."),
-                ),
-            ),
-        )
-    },
+        As in one_of(...), `+` after its name says that it is positive, and `?` that it cannot be final.
+
+        \b
+        Example:
+          fcpair labels add unclear? --reason "some CNs are cut off"
+        """,
+        options=(_NEW_LABEL, *_CHANGE),
+        also={"kind": "add"},
+    ),
     "validate assign": Act(
         "assign_validation",
         """Assign adjudicated pairs to validators who took no part in them.

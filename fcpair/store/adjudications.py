@@ -234,7 +234,8 @@ class DecisionFilter:
             is_few = len(first_ids := list(tx.scalars(matching.limit(_FEW + 1)))) <= _FEW
             yield adjudication.c.cell_id.in_(as_subquery(first_ids)) if is_few else _CELL_ID.in_(matching)
         if self.codes:
-            label_id, answer_ids = rounds.reads_as(tx, adjudication.c.answer_id), {None: None, **rounds.label_ids(tx)}
+            label_id = rounds.reads_as(tx, adjudication.c.answer_id)
+            answer_ids: dict[Any, int | None] = {None: None, **rounds.label_ids(tx)}
             yield or_(*(label_id == answer_ids[code] for code in self.codes))  # None: IS NULL
         if self.deciders:
             yield or_(*(adjudication.c.person_id == person_id for person_id in self.deciders))

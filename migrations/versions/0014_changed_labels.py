@@ -15,7 +15,6 @@ branch_labels = None
 depends_on = None
 
 NUMBER = sa.Integer().with_variant(sa.BigInteger(), "postgresql")
-WORDS = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 AT = sa.String(32).with_variant(sa.String(32, collation="C"), "postgresql")
 
 
@@ -30,7 +29,6 @@ def upgrade() -> None:
         sa.Column("grid_id", NUMBER, sa.ForeignKey("grid.id", name="fk_relabelling_grid_id_grid"), nullable=False),
         sa.Column("change", sa.JSON(), nullable=False),
         sa.Column("before", sa.JSON(), nullable=False),
-        sa.Column("form", WORDS, nullable=False),
         *(sa.Column(name, NUMBER, nullable=False) for name in ("answer_id", "judgement_id", "adjudication_id")),
         sa.Column("run_id", NUMBER, sa.ForeignKey("run.id", name="fk_relabelling_run_id_run"), nullable=False),
         sa.Column("at", AT, nullable=False),

@@ -58,27 +58,20 @@ def partition(
       fcpair partition --tier gold --out gold.csv
       fcpair partition --tier gold --out gold-of-then.csv --as-of 1
     """
-    tiers_then = grid.tiers(options) if as_of is None else grid.tiers(as_of=as_of)
+    rated = grid.tiers(options) if as_of is None else grid.tiers(as_of=as_of)
     if tier is not None:
-        _write_tier(grid, tiers_then, tier, out, form, published=columns == "fc-conan")
+        _write_tier(grid, rated, tier, out, form, published=columns == "fc-conan")
         return
-    tiers = tiers_then.table()
+    tiers = rated.table()
     names = [[str(name) for name in table.columns] for table in tiers.tables]
     rows = [list(tabular.plain_rows(table)) for table in tiers.tables]
     heads = {"cells": names[1][1], "positive": names[1][2].capitalize(), "other": names[1][3].replace("_", " ")}
     shown = [*map(output.table_of, (caption.format(**heads) for caption in CAPTIONS), rows, names)]
     merged, rules = list(tiers.rows()), {rule.tier: str(rule) for rule in tiers.rules}
     data = {"tiers": merged, "verdicts": rows[-1], "rules": rules, "second_look": tiers.n_second_look}
-    notes = [*_notes_on(grid, as_of), *(output.other_options_notes(grid, options) if as_of is None else ())]
+    notes = [] if as_of else [*grid.desk.second_look_notes, *output.other_options_notes(grid, options)]
     output.emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     output.print_note(*notes)
-
-
-def _notes_on(grid: Grid, as_of: int | None) -> list[str]:
-    if as_of is None:
-        return grid.desk.second_look_notes
-    version = grid.label_versions()[as_of - 1]
-    return [f"as they were when the labels were {version.question} (version {version.version})"]
 
 
 def _write_tier(grid: Grid, tiers: Tiers, tier: str, out: Path | None, form: str, *, published: bool) -> None:
@@ -100,9 +93,9 @@ def _write_tier(grid: Grid, tiers: Tiers, tier: str, out: Path | None, form: str
     brief = [[shorten(cell, BRIEF) if isinstance(cell, str) else cell for cell in line] for line in cells]
     title, columns = f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown]
     table = output.Table(title, columns, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
-    notes, simulated, sampled = _notes_on(grid, tiers.as_of), grid.desk.simulated_note, grid.sample_size
+    simulated, sampled = grid.desk.simulated_note, grid.sample_size
     output.emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
-    output.print_note(*notes)
+    output.print_note(*(grid.desk.second_look_notes if tiers.as_of is None else ()))
 
 
 @click.command()

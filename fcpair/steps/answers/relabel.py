@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from fcpair.done import tell_relabelling
@@ -13,7 +14,7 @@ from fcpair.lazy import np
 from fcpair.param_values import as_params
 from fcpair.params import Partition, Relabel, Relabelling, Simulate
 from fcpair.records import Known, Rule, RunRecord
-from fcpair.sentences import Id, say
+from fcpair.sentences import Id, mark, say
 from fcpair.stages.answers.relabel import ChangedLabels, change_labels
 from fcpair.stages.questions import Form, OneOf
 from fcpair.steps.answers.withdraw import take_back
@@ -50,24 +51,12 @@ class LabelVersion:
 def label_versions(grid: GridContext) -> list[LabelVersion]:
     """The versions that the labels of the grid have had, the first one first; the last is that of now."""
     with grid._store.read() as tx:
-        return versions_of(tx)
-
-
-def versions_of(tx: Tx) -> list[LabelVersion]:
-    """The versions of the grid that a transaction is about."""
-    past = relabelling.history(tx)
-    primary = rounds.primary(tx)
-    first = past[0].before["forms"][str(primary.id)] if past else primary.form
-    versions = [LabelVersion(1, _asked(first))]
-    for number, one in enumerate(past, 2):
-        said = str(tell_relabelling(one.change))
-        versions.append(LabelVersion(number, _asked(one.form), said, one.change["reason"], one.run_id, one.at))
-    return versions
-
-
-def _asked(printed: str) -> str:
-    form = form_of(printed).current
-    return str(form if len(form.questions) > 1 else form.questions[0][1])
+        past, primary = relabelling.history(tx), rounds.primary(tx)
+    printed = [*(change.before["forms"][str(primary.id)] for change in past), primary.form]
+    forms = (form_of(form).current for form in printed)
+    questions = [str(form if len(form.questions) > 1 else form.questions[0][1]) for form in forms]
+    told = ((str(tell_relabelling(of.change)), of.change["reason"], of.run_id, of.at) for of in past)
+    return [LabelVersion(at, asked, *of) for at, (asked, of) in enumerate(zip(questions, [(), *told], strict=True), 1)]
 
 
 def past_grid(grid: GridContext, version: int) -> tuple[GridContext, Partition]:
@@ -75,18 +64,15 @@ def past_grid(grid: GridContext, version: int) -> tuple[GridContext, Partition]:
     UnknownIdError for no such version.
     """
     with grid._store.read() as tx:
-        past = relabelling.history(tx)
-        if not 1 <= version <= len(past) + 1:
-            raise UnknownIdError.say(
-                "the labels have had no version %(number)s; the newest is %(newest)s",
-                number=Id(version),
-                newest=Id(len(past) + 1),
-            )
-        if version == len(past) + 1:
-            return grid, context.effective_options(tx, Partition, {})
-    before = past[version - 1]
-    store = grid._store.hiding(lambda schema: relabelling.past_views(before, schema))
-    return GridContext(store, grid.grid), Partition(**before.before["rules"])
+        past, rules = relabelling.history(tx), context.effective_options(tx, Partition, {})
+    newest = len(past) + 1
+    if not 1 <= version <= newest:
+        message = mark("the labels have had no version %(number)s; the newest is %(newest)s")
+        raise UnknownIdError.say(message, number=Id(version), newest=Id(newest))
+    if version == newest:
+        return grid, rules
+    store = grid._store.hiding(partial(relabelling.past_views, past[version - 1]))
+    return GridContext(store, grid.grid), Partition(**past[version - 1].before["rules"])
 
 
 @takes_params
@@ -97,8 +83,6 @@ def relabel(
     kind: Relabelling = "rename",
     labels: Sequence[str] = (),
     into: Sequence[str] = (),
-    positive: Sequence[str] = (),
-    indefinite: Sequence[str] = (),
     reason: str = "",
     dry_run: bool = False,
 ) -> RunRecord:
@@ -167,11 +151,8 @@ def _need_labels(tx: Tx, grid: GridContext) -> OneOf:
     question = closed_question(form_of(printed))
     if isinstance(question, OneOf):
         return question
-    raise StageError.say(
-        "grid `%(grid)s` asks `%(form)s`; labels can be changed where one question is asked, one_of(...)",
-        grid=grid.grid.name,
-        form=printed,
-    )
+    why = mark("grid `%(grid)s` asks `%(form)s`; labels can be changed where one question is asked, one_of(...)")
+    raise StageError.say(why, grid=grid.grid.name, form=printed)
 
 
 def _check_undisturbed(tx: Tx, split: int) -> None:
@@ -201,36 +182,27 @@ def _follow(tx: Tx, change: Relabel, names: Mapping[str, str]) -> Iterator[tuple
     """Yield the settings that name labels, by their stage, as they are after a change; InputError for what cannot
     follow: a split label, and own tiers of which a merged one would take in more.
     """
-    gone, advice = {*change.labels}, ""
+    gone = {*change.labels}
     for stage in (Partition.stage, settings.RECIPE + Partition.stage):
         tiers = settings.of_stage(tx, stage).get("own_tiers", {})
         for tier, table in tiers.items():
             listed = gone & {*table.get("answers", ())}
             if listed and (change.kind == "split" or listed != gone):
-                advice = say(
-                    "the tier `%(tier)s` has pairs labelled %(labels)s; give it other answers first (own_tiers, "
-                    "section [partition])",
-                    tier=tier,
-                    labels=sorted(listed),
-                )
-                raise InputError(advice)
+                advice = mark("the tier `%(tier)s` has pairs labelled %(labels)s; give it other answers first")
+                raise InputError.say(advice, tier=tier, labels=sorted(listed))
         if any("answers" in table for table in tiers.values()):
             yield stage, {"own_tiers": {name: _with_names(table, names) for name, table in tiers.items()}}
     known = settings.of_stage(tx, KNOWN_PAIRS)
     for use in map(str, Known):
         pairs = known.get(use, [])
         if change.kind == "split" and any(pair[2] in gone for pair in pairs):
-            raise InputError.say(
-                "%(use)s has known pairs whose right answer is `%(label)s`; nobody could tell what they are right by. "
-                "Merge or rename labels instead, or add one",
-                use=use,
-                label=change.labels[0],
+            why = mark(
+                "%(use)s has known pairs whose right answer is `%(label)s`, which would have none; merge or rename "
+                "labels instead, or add one"
             )
+            raise InputError.say(why, use=use, label=change.labels[0])
         if pairs:
             yield KNOWN_PAIRS, {use: [[*pair[:2], names.get(pair[2], pair[2]), *pair[3:]] for pair in pairs]}
-    with grids.on_first_grid(tx):
-        if (leaning := settings.of_stage(tx, Simulate.stage).get("leaning_to")) in names:
-            yield Simulate.stage, {"leaning_to": names[leaning]}
 
 
 def _with_names(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -250,13 +222,16 @@ def _follow_words(tx: Tx, change: Relabel, run_id: int) -> Iterator[str]:
     with grids.on_first_grid(tx):
         for stage in (Words.stage, settings.RECIPE + Words.stage):
             old = settings.of_stage(tx, stage).get("options", {})
-            followed = {}
+            followed = dict[str, Any]()
             for key, value in old.items():
                 path, slash, name = key.rpartition("/")
                 new = f"{path}{slash}{renamed.get(name, name)}"
                 followed |= {name: value for name in (new, key) if name in known}
             if followed != old:
                 settings.save_settings(tx, stage, {"options": followed}, run_id)
+        leaning_to = settings.of_stage(tx, Simulate.stage).get("leaning_to")
+        if leaning_to in renamed and leaning_to not in known:
+            settings.save_settings(tx, Simulate.stage, {"leaning_to": renamed[leaning_to]}, run_id)
     _, guidelines = people.current_guidelines(tx)
     if named := [name for name in change.labels if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", guidelines)]:
         yield say("the guidelines name %(labels)s; edit them, so that people read what is meant now", labels=named)

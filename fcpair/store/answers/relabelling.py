@@ -7,10 +7,9 @@ Answers and decisions stay as they were given. A label that was renamed or merge
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Row, insert, select, update
 
 from fcpair.records import Round
 from fcpair.store.assignment import rounds
@@ -23,26 +22,10 @@ from fcpair.store.database.tables import adjudication, answer, assignment, judge
 QUOTE = "'"  # of a text in SQL
 
 
-@dataclass(frozen=True)
-class LabelChange:
-    """A change of the labels of a grid, with what there was `before` it: `form` is that of labels from then on, and
-    `newest` are the newest answer, judgement and decision that there were.
-    """
-
-    change: Mapping[str, Any]
-    before: Mapping[str, Any]
-    form: str
-    newest: tuple[int, int, int]
-    run_id: int
-    at: str
-
-
-def history(tx: Tx) -> list[LabelChange]:
+def history(tx: Tx) -> Sequence[Row[Any]]:
     """The changes of the labels of the grid, oldest first."""
-    newest, others = relabelling.c["answer_id", "judgement_id", "adjudication_id"], relabelling.c["run_id", "at"]
-    query = select(*relabelling.c["change", "before", "form"], *newest, *others).order_by(relabelling.c.id)
-    rows = tx.execute(query.where(relabelling.c.grid_id == current_grid_id(tx)))
-    return [LabelChange(row[0], row[1], row[2], (row[3], row[4], row[5]), row[6], row[7]) for row in rows]
+    is_own = relabelling.c.grid_id == current_grid_id(tx)
+    return tx.execute(select(relabelling).where(is_own).order_by(relabelling.c.id)).all()
 
 
 def labelled_rounds(tx: Tx) -> list[Round]:
@@ -85,26 +68,22 @@ def change(
             tx.execute(update(answer).where(is_old).values(reads_as=new_id))
             tx.execute(update(answer).where(answer.c.id == new_id).values(reads_as=None))
     noted = {"grid_id": current_grid_id(tx), "change": dict(params), "before": before, **newest}
-    tx.execute(insert(relabelling).values(**noted, form=rounds.primary(tx).form, run_id=run_id, at=now()))
+    tx.execute(insert(relabelling).values(**noted, run_id=run_id, at=now()))
 
 
-def past_views(past: LabelChange, schema: str) -> Iterator[str]:
+def past_views(past: Row[Any], schema: str) -> Iterator[str]:
     """Yield what hides the tables of a schema from one connection behind views of the study as it was before a change:
     with the judgements, decisions and verdicts that there were, and labels as they were read.
     """
-    newest_answer, newest_judgement, newest_decision = past.newest
-    reads_as = " ".join(f"WHEN {id_} THEN {other}" for id_, other in past.before["reads_as"].items())
-    forms = " ".join(
-        f"WHEN {id_} THEN '{form.replace(QUOTE, 2 * QUOTE)}'" for id_, form in past.before["forms"].items()
-    )
-    earlier = (
-        f"SELECT max(j.id) FROM {schema}.judgement AS j WHERE j.assignment_id = t.id AND j.id <= {newest_judgement}"
-    )
-    current = f"CASE WHEN t.judgement_id <= {newest_judgement} THEN t.judgement_id ELSE ({earlier}) END"
+    reads_as = " ".join(f"WHEN {id_} THEN {other}" for id_, other in {0: 0, **past.before["reads_as"]}.items())
+    quoted = {id_: form.replace(QUOTE, 2 * QUOTE) for id_, form in past.before["forms"].items()}
+    forms = " ".join(f"WHEN {id_} THEN '{form}'" for id_, form in quoted.items())
+    newest = f"SELECT max(id) FROM {schema}.judgement WHERE assignment_id = t.id AND id <= {past.judgement_id}"
+    current = f"CASE WHEN t.judgement_id <= {past.judgement_id} THEN t.judgement_id ELSE ({newest}) END"
     for table, condition, changed in (
-        (answer, f"t.id <= {newest_answer}", {"reads_as": f"CASE t.id {reads_as} END" if reads_as else "NULL"}),
-        (judgement, f"t.id <= {newest_judgement}", {}),
-        (adjudication, f"t.id <= {newest_decision}", {}),
+        (answer, f"id <= {past.answer_id}", {"reads_as": f"CASE t.id {reads_as} END"}),
+        (judgement, f"id <= {past.judgement_id}", {}),
+        (adjudication, f"id <= {past.adjudication_id}", {}),
         (assignment, "true", {"judgement_id": current}),
         (round_, "true", {"form": f"CASE t.id {forms} ELSE t.form END"}),
     ):

@@ -400,7 +400,6 @@ relabelling = _numbered(
     Column("grid_id", ForeignKey("grid.id"), nullable=False),
     Column("change", JSON, nullable=False),
     Column("before", JSON, nullable=False),
-    Column("form", Words, nullable=False),  # of the round that counts, from then on
     Column("answer_id", Number, nullable=False),
     Column("judgement_id", Number, nullable=False),
     Column("adjudication_id", Number, nullable=False),

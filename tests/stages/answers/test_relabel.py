@@ -24,9 +24,9 @@ def scheme(printed: str = FIVE) -> OneOf:
     return question
 
 
-def change(question: OneOf, kind: Any, labels: str, into: str, **signs: tuple[str, ...]) -> ChangedLabels:
+def change(question: OneOf, kind: Any, labels: str, into: str) -> ChangedLabels:
     """Change labels, which are named in one text."""
-    return change_labels(question, Relabel(kind, (*labels.split(),), (*into.split(),), reason="why", **signs))
+    return change_labels(question, Relabel(kind, (*labels.split(),), (*into.split(),), reason="why"))
 
 
 def test_a_renamed_label_keeps_its_code_and_is_read_by_both_names() -> None:
@@ -49,7 +49,7 @@ def test_merged_labels_have_the_lowest_of_their_codes_or_that_of_the_name_they_t
 
 
 def test_a_split_label_is_read_as_nothing_and_still_has_its_name() -> None:
-    changed = change(scheme(), "split", "good", "kind factual", positive=("kind",), indefinite=("factual",))
+    changed = change(scheme(), "split", "good", "kind+ factual?")
     question = changed.question
     assert str(question.current) == "one_of(rude,hostile,not_sure?,fine+,kind=5+,factual=6?)"
     assert (changed.split, question[4].name, question.recall("good")) == (4, "good", 4)
@@ -63,19 +63,13 @@ def test_a_split_label_is_read_as_nothing_and_still_has_its_name() -> None:
 def test_a_code_is_never_given_again() -> None:
     question = scheme()
     for kind, labels, into in (
-        ("split", "good", "kind factual"),
+        ("split", "good", "kind+ factual+"),
         ("merge", "rude hostile", "bad"),
-        ("split", "factual", "sourced true"),
+        ("split", "factual", "sourced+ true+"),
         ("merge", "kind true", "kind"),
         ("add", "", "new"),
     ):
-        question = change(
-            question,
-            kind,
-            labels,
-            into,
-            positive=("kind", "factual") if labels == "good" else (("sourced", "true") if labels == "factual" else ()),
-        ).question
+        question = change(question, kind, labels, into).question
     assert [(choice.code, choice.name) for choice in question] == [
         (0, "bad"),
         (2, "not_sure"),
@@ -97,32 +91,29 @@ def test_who_decides_cannot_choose_what_a_name_of_before_made_indefinite() -> No
 
 
 @pytest.mark.parametrize(
-    ("kind", "labels", "into", "signs", "message"),
+    ("kind", "labels", "into", "message"),
     [
-        ("merge", "rude fine", "x", {}, "one is positive, and another is not"),
-        ("merge", "rude not_sure", "x", {}, "a definite label can be final, and the other cannot"),
-        ("merge", "rude rude", "x", {}, "to merge takes two labels or more"),
-        ("merge", "rude", "x", {}, "to merge takes two labels or more"),
-        ("merge", "rude hostile", "fine", {}, r"labels merge rude hostile fine --into fine"),
-        ("merge", "rude hostil", "x", {}, "there is no label `hostil`; did you mean `hostile`"),
-        ("rename", "rude", "rude", {}, "`rude` is its name already"),
-        ("rename", "rude", "Fine", {}, "there is a label `fine` already; to make one of two, merge them"),
-        ("rename", "rude", "skip", {}, "`skip` and `irreconcilable` are reserved"),
-        ("rename", "rude", "7", {}, "a name must be a word"),
-        ("split", "good", "x", {}, "to split takes a label, and the names of two or more"),
-        ("split", "good", "good x", {}, "`good` is its name already"),
-        ("split", "good", "x x", {}, "each once"),
-        ("split", "good", "x y", {"positive": ("z",)}, "`z` is none of the new labels: x, y"),
-        ("split", "good", "x y", {"positive": ("x",), "indefinite": ("x",)}, "a positive choice must be definite"),
-        ("add", "", "fine", {}, "there is a label `fine` already"),
-        ("add", "", "x y", {}, "to add takes the name of one new label"),
+        ("merge", "rude fine", "x", "one is positive, and another is not"),
+        ("merge", "rude not_sure", "x", "a definite label can be final, and the other cannot"),
+        ("merge", "rude rude", "x", "to merge takes two labels or more"),
+        ("merge", "rude", "x", "to merge takes two labels or more"),
+        ("merge", "rude hostile", "fine", r"labels merge rude hostile fine --into fine"),
+        ("merge", "rude hostil", "x", "there is no label `hostil`; did you mean `hostile`"),
+        ("rename", "rude", "rude", "`rude` is its name already"),
+        ("rename", "rude", "Fine", "there is a label `fine` already; to make one of two, merge them"),
+        ("rename", "rude", "skip", "`skip` and `irreconcilable` are reserved"),
+        ("rename", "rude", "7", "a name must be a word"),
+        ("split", "good", "x", "to split takes a label, and the names of two or more"),
+        ("split", "good", "good x", "`good` is its name already"),
+        ("split", "good", "x x", "each once"),
+        ("split", "good", "x+ hostile", "there is a label `hostile` already"),
+        ("add", "", "fine", "there is a label `fine` already"),
+        ("add", "", "x y", "to add takes the name of one new label"),
     ],
 )
-def test_what_the_labels_do_not_allow_is_refused(
-    kind: str, labels: str, into: str, signs: dict[str, tuple[str, ...]], message: str
-) -> None:
+def test_what_the_labels_do_not_allow_is_refused(kind: str, labels: str, into: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        change(scheme(), kind, labels, into, **signs)
+        change(scheme(), kind, labels, into)
 
 
 def test_a_change_needs_a_reason() -> None:
@@ -156,7 +147,7 @@ def test_labels_in_an_order_are_merged_with_their_neighbours_only() -> None:
     with pytest.raises(InputError, match="are no neighbours in the order"):
         change(scheme("one_of(bad,mid+,poor,good+,distance=ordinal)"), "merge", "bad poor", "low")
     with pytest.raises(InputError, match="the labels have an order"):
-        change(ordered, "split", "best", "a b", positive=("a", "b"))
+        change(ordered, "split", "best", "a+ b+")
 
 
 def test_a_new_question_cannot_have_names_of_before() -> None:

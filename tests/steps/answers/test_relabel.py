@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 from sqlalchemy.exc import DBAPIError
 
-from fcpair.errors import FcpairError, InputError, StageError, UnknownIdError
+from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.grid import Grid
 from fcpair.params import Adjudicate, Partition, Setup, Validate
 from fcpair.records import Role
+from fcpair.stages.questions import OneOf, parse_question
 from fcpair.store.database.tables import answer, judgement, relabelling
 from fcpair.study import Study
 from fcpair.words import Words
@@ -42,13 +43,13 @@ FIVE = "one_of(rude,hostile,not_sure?,fine+,good+)"
 CHANGES: dict[str, dict[str, Any]] = {
     "rename": {"labels": ["appropriate"], "into": ["suitable"]},
     "merge": {"labels": ["appropriate", "great"], "into": ["suitable"]},
-    "split": {"labels": ["appropriate"], "into": ["kind", "factual"], "positive": ["kind"]},
-    "add": {"into": ["unclear"], "indefinite": ["unclear"]},
+    "split": {"labels": ["appropriate"], "into": ["kind+", "factual"]},
+    "add": {"into": ["unclear?"]},
 }
 TIERS = ("diamond", "gold", "silver", "bronze")
 
 
-def change(study: Study, kind: str, **params: Any) -> Any:
+def change(study: Study, kind: Any, **params: Any) -> Any:
     """Change the labels of a study."""
     return study.grid().relabel(kind=kind, reason="it was misread", **params)
 
@@ -96,7 +97,7 @@ def test_tiers_of_before_are_derived_again_byte_for_byte(at: At, kind: str, tmp_
     grid = study.grid()
     grid.save.partition(Partition("majority", {"yes": {"answers": ["not_appropriate"], "verdict": "none"}}))
     if kind == "merge":
-        change(study, "add", into=["great"], positive=["great"])
+        change(study, "add", into=["great+"])
         record(
             study,
             tmp_path,
@@ -142,12 +143,12 @@ def test_versions_say_what_was_changed_and_why(at: At) -> None:
 def test_no_answer_is_touched_and_a_change_cannot_be_undone_behind_its_back(at: At, kind: str, tmp_path: Path) -> None:
     study = at("checked")
     if kind == "merge":
-        change(study, "add", into=["great"], positive=["great"])
+        change(study, "add", into=["great+"])
     before = rows_as_given(study)
     change(study, kind, **CHANGES[kind])
     for old, new in zip(before, rows_as_given(study), strict=True):
         assert new[: len(old)] == old
-    for statement in (update(relabelling).values(form="x"), relabelling.delete()):
+    for statement in (update(relabelling).values(at="x"), relabelling.delete()):
         with pytest.raises(DBAPIError, match="append-only"), study._store.write() as tx:
             tx.execute(statement)
 
@@ -165,7 +166,7 @@ def test_a_dry_run_says_what_would_follow_and_changes_nothing(at: At) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5)
 @given(picks=st.lists(st.integers(0, 4), min_size=42, max_size=42))
 def test_renaming_and_renaming_back_leaves_every_figure(tmp_path_factory: Any, picks: list[int]) -> None:
-    names, folder = [choice.name for choice in Setup and _five()], tmp_path_factory.mktemp("back")
+    names, folder = [choice.name for choice in _five()], tmp_path_factory.mktemp("back")
     given_labels = iter(picks)
     with closing(with_five(folder, lambda _who, _pair: names[next(given_labels)])) as study:
         before = figures(study)
@@ -195,7 +196,7 @@ def test_merging_gives_the_figures_of_a_study_that_had_the_merged_label_from_the
         for code, name in enumerate(names)
         if name == kept or name not in labels
     ]
-    folder, numbers = tmp_path_factory.mktemp("merged"), {}
+    folder, numbers = tmp_path_factory.mktemp("merged"), dict[tuple[str, int], int]()
     given_labels = iter(picks)
 
     def label(who: str, pair: int) -> str:
@@ -213,10 +214,10 @@ def test_merging_gives_the_figures_of_a_study_that_had_the_merged_label_from_the
         assert Study.doctor(study.address).is_sound
 
 
-def _five() -> Any:
-    from fcpair.stages.questions import parse_question
-
-    return parse_question(FIVE)
+def _five() -> OneOf:
+    question = parse_question(FIVE)
+    assert isinstance(question, OneOf)
+    return question
 
 
 def test_answers_that_differed_in_merged_labels_alone_agree(tmp_path: Path) -> None:
@@ -274,7 +275,7 @@ def test_it_can_be_explained_how_an_answer_was_given_and_what_it_reads_as(at: At
     row = next(row for row in study.grid().explain(pair).answers if row["given"])
     assert (row["answer"], row["given"]) == ("suitable", "appropriate")
     assert study.grid().explain(pair).decisions[-1]["answer"] == "suitable"
-    change(study, "split", labels=["suitable"], into=["kind", "factual"], positive=["kind"])
+    change(study, "split", labels=["suitable"], into=["kind+", "factual"])
     answers = study.grid().explain(pair).answers
     assert next((row["answer"], row["given"]) for row in answers if row["given"]) == ("suitable", "appropriate")
     assert answers[-1]["answer"] == "withdrawn"
@@ -289,7 +290,7 @@ def test_validators_who_answer_blind_follow_too(at: At, tmp_path: Path) -> None:
     before = study.grid().tiers().table().sizes
     change(study, "rename", labels=["appropriate"], into=["suitable"])
     assert study.grid().tiers().table().sizes == before
-    run = change(study, "split", labels=["suitable"], into=["kind", "factual"], positive=["kind"])
+    run = change(study, "split", labels=["suitable"], into=["kind+", "factual"])
     assert run.counts["ambiguous"] == 19
     assert len(open_work(study, checks=True)) == len(rows)
     assert Study.doctor(study.address).is_sound
@@ -305,7 +306,7 @@ def test_a_sheet_from_before_is_read_as_what_it_means_now(at: At, tmp_path: Path
     task = desk.tasks(person)[0]
     give(desk, person, "appropriate")
     assert labels_of(study)[task.cell_id, who] == "suitable"
-    change(study, "split", labels=["suitable"], into=["kind", "factual"], positive=["kind"])
+    change(study, "split", labels=["suitable"], into=["kind+", "factual"])
     with pytest.raises(InputError, match=r"csv:2: `appropriate` was split, and is no answer any more; expected one of"):
         record(study, tmp_path, [(who, other, "appropriate")])
     with pytest.raises(InputError, match="`suitable` was split"):
@@ -325,11 +326,11 @@ def test_what_names_a_label_follows_or_is_changed_first(at: At, tmp_path: Path) 
     assert options == {"suitable": "fits", "not_sure": {"text": "?", "key": "q"}, "agree": "yes"}
     assert_refused(
         study,
-        lambda: change(study, "split", labels=["suitable"], into=["a", "b"], positive=["a"]),
+        lambda: change(study, "split", labels=["suitable"], into=["a+", "b"]),
         InputError,
         "the tier `yes` has pairs labelled suitable; give it other answers first",
     )
-    change(study, "add", into=["great"], positive=["great"])
+    change(study, "add", into=["great+"])
     assert_refused(
         study,
         lambda: change(study, "merge", labels=["suitable", "great"], into=["fit"]),
@@ -397,7 +398,6 @@ def test_a_split_waits_for_a_calibration(at: At) -> None:
         ({"kind": "rename", "labels": ["appropriate"], "into": ["not_sure"]}, InputError, "merge them"),
         ({"kind": "rename", "labels": ["appropriate"], "into": ["x"], "reason": ""}, InputError, "needs a reason"),
         ({"kind": "drop", "labels": ["appropriate"]}, InputError, "kind is `drop`|`kind` is `drop`|expected"),
-        ({"kind": "rename", "labels": ["appropriate"], "into": ["x"], "positive": ["x"]}, FcpairError, "no effect"),
     ],
 )
 def test_bad_changes_leave_the_study_as_it_was(
@@ -420,7 +420,7 @@ def test_known_pairs_follow_a_rename_and_forbid_a_split(at: At, tmp_path: Path) 
     assert (score["answered"], score["right"], score["standing"]) == (2, 2, "passed")
     assert_refused(
         study,
-        lambda: change(study, "split", labels=["suitable"], into=["a", "b"], positive=["a"]),
+        lambda: change(study, "split", labels=["suitable"], into=["a+", "b"]),
         InputError,
         "known pairs whose right answer is `suitable`",
     )
@@ -429,7 +429,7 @@ def test_known_pairs_follow_a_rename_and_forbid_a_split(at: At, tmp_path: Path) 
 
 def test_verdicts_on_a_merged_label_stand(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    change(study, "add", into=["great"], positive=["great"])
+    change(study, "add", into=["great+"])
     record(study, tmp_path, [(who, pair, "great" if pair % 2 else "appropriate") for who, pair in open_work(study)])
     grid = study.grid()
     grid.adjudicate(Adjudicate("majority"))
