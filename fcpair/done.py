@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fcpair.sentences import Id, Joined, Sentence, Written, join, mark, mark_plural, say, say_number
+from fcpair.sentences import Answer, Id, Joined, Sentence, Written, join, mark, mark_plural, say, say_number
 
 Forms = tuple[str, str]
 IN_FULL_ALONE = ("intervals", "undefined", "scores", "divergence")  # counts that only a table or JSON has room for
@@ -125,6 +125,12 @@ FIRST: Mapping[tuple[str, ...], Forms] = {
     ("evaluate", "systems", "hs", "pool"): mark_plural(
         "%(n)s system ranked a pool of %(pool)s texts for %(hs)s",
         "%(n)s systems ranked a pool of %(pool)s texts for %(hs)s"),
+    ("relabel", "answers", "pairs"): mark_plural(
+        "%(n)s answer to %(pairs)s reads differently from now on",
+        "%(n)s answers to %(pairs)s read differently from now on"),
+    ("relabel", "ambiguous", "pairs"): mark_plural(
+        "%(n)s answer to %(pairs)s counts no more, and is asked for again",
+        "%(n)s answers to %(pairs)s count no more, and are asked for again"),
     ("bias score", "answers", "models"): mark_plural(
         "%(n)s answer of %(models)s was scored", "%(n)s answers of %(models)s were scored"),
 }  # fmt: skip
@@ -153,6 +159,14 @@ OF_PARAMETERS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """First sentences that name a parameter, by stage: that of the first parameter that is given."""
+
+OF_LABELS: Mapping[str, str] = {
+    "rename": mark("the label %(labels)s is called %(into)s"),
+    "merge": mark("the labels %(labels)s are one, %(into)s"),
+    "split": mark("the label %(labels)s was split into %(into)s"),
+    "add": mark("the label %(into)s was added"),
+}
+"""First sentences of changes of labels, by their kind."""
 
 OF_SETTINGS: Mapping[str, str] = {
     "init": mark("the study was set up"),
@@ -196,6 +210,7 @@ OTHER_COUNTS: Mapping[str, Forms] = {
     "to_validate": mark_plural("%(n)s was there to be validated", "%(n)s were there to be validated"),
     "wait_for_labels": mark_plural("%(n)s waits for labels", "%(n)s wait for labels"),
     "asked_again": mark_plural("%(n)s is asked again", "%(n)s are asked again"),
+    "to_decide": mark_plural("%(n)s decision waits for a second look", "%(n)s decisions wait for a second look"),
     "withdrawn": mark_plural("%(n)s open assignment was taken back", "%(n)s open assignments were taken back"),
     "returned": mark_plural("%(n)s was given back", "%(n)s were given back"),
     "dealt": mark_plural("%(n)s was assigned", "%(n)s were assigned"),
@@ -256,6 +271,8 @@ def _tell_first(stage: str, params: Mapping[str, Any], rest: dict[str, Any]) -> 
         rest.pop("people", None)
         value = params[act]
         yield say(by_parameter[act], name=Id(value) if isinstance(value, int) else value)
+    if kind == "relabel":
+        yield tell_relabelling(params)
     for (of, *names), forms in FIRST.items():
         if of == kind and rest.keys() >= set(names):
             n, *others = (rest.pop(name) for name in names)
@@ -263,6 +280,14 @@ def _tell_first(stage: str, params: Mapping[str, Any], rest: dict[str, Any]) -> 
             return
     if not rest and kind in OF_SETTINGS:
         yield say(OF_SETTINGS[kind])
+
+
+def tell_relabelling(params: Mapping[str, Any]) -> Sentence:
+    """Say how labels were changed, by the parameters of the change."""
+    kind = params.get("kind", "rename")
+    signs = "+?" if kind in ("split", "add") else ""  # of a new label
+    names = {name: [Answer(label.rstrip(signs)) for label in params.get(name, ())] for name in ("labels", "into")}
+    return say(OF_LABELS[kind], **names)
 
 
 def _tell_other(name: str, value: Any, rest: dict[str, Any]) -> Iterator[Sentence]:

@@ -235,6 +235,8 @@ class Grid(GridContext):
     write_project = steps.work_files.write_project
     import_export = steps.work_files.import_export
     withdraw = steps.withdraw.withdraw
+    relabel = steps.relabel.relabel
+    label_versions = steps.relabel.label_versions
     simulate = steps.simulate.simulate
     find_examples = steps.examples.find_examples
     review_examples = steps.examples.review_examples
@@ -276,13 +278,16 @@ class Grid(GridContext):
         *,
         diamond: DiamondRule = own("unanimous"),
         own_tiers: Mapping[str, Any] = own(()),
+        as_of: int | None = None,
     ) -> Tiers:
-        """The tiers by these rules: tables, frames, explanations, exports and evaluations.
+        """The tiers by these rules: tables, frames, explanations, exports and evaluations; or as they were, by the
+        rules of then, just before the labels had the version after `as_of` (`label_versions`).
 
         `tier`, `explain`, `release`, `export` and `evaluate` of the grid itself are by its own rules.
         """
-        tiers = Tiers(self)
-        tiers._rules = options or self.effective_options(Partition)
+        past, rules = (self, None) if as_of is None else steps.relabel.past_grid(self, as_of)
+        tiers = Tiers(past)
+        tiers._rules, tiers.as_of = options or rules or self.effective_options(Partition), as_of
         return tiers
 
     __repr__ = steps.status.describe

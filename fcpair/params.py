@@ -50,6 +50,7 @@ Folding = Literal["none", "arabic"]
 Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
+Relabelling = Literal["rename", "merge", "split", "add"]
 MethodsFormat = Literal["markdown", "latex"]
 FigureWidth = Literal["page", "column"]
 PlannedFigure = Literal["alpha", "fleiss", "mean-kappa"]
@@ -675,6 +676,19 @@ class Partition(Checked):
     def noted(self) -> dict[str, Any]:
         """The rules as a run that rests on them keeps them: without own tiers, that of Diamond alone."""
         return {"diamond": self.diamond, **({"own_tiers": self.own_tiers} if self.own_tiers else {})}
+
+
+@dataclass(frozen=True)
+class Relabel(Checked):
+    """A change of the labels of a grid, which may have been given already."""
+
+    stage: ClassVar[str] = "relabel"
+    kind: Relabelling = param("rename", "what becomes of the labels")
+    labels: tuple[str, ...] = param((), "the labels that are changed")
+    into: tuple[str, ...] = param(
+        (), "the names that there are instead, or as well; after a new one, + says that it is positive, ? indefinite"
+    )
+    reason: str = param("", mark("why; it stays on record"))
 
 
 @dataclass(frozen=True)

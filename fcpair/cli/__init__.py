@@ -49,7 +49,10 @@ SECTIONS = {
         "serve": ("oversight.serve:serve", "Let people answer, decide and watch in the browser."),
     },
     "Answers": {
-        "labels": ("answers:labels", "Labels of annotators: sheets, import, withdraw, export."),
+        "labels": (
+            "answers:labels",
+            "Labels of annotators: sheets, import, withdraw, export; rename, merge, split, add.",
+        ),
         "answers": ("answers:answers", "Answers of any round: export, sheets, import, replies, withdraw."),
         "simulate": ("acts:simulate", "Let simulated people answer what is open."),
         "examples": ("answers:examples", "Examples that models are shown: find, list, sheet, review."),

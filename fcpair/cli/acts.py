@@ -24,7 +24,7 @@ from fcpair.cli.options import (
     with_grid,
     with_study,
 )
-from fcpair.cli.output import print_note, print_run, progress, status_spinner
+from fcpair.cli.output import note_trial, print_note, print_run, progress, status_spinner
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import (
@@ -82,6 +82,19 @@ _WITHDRAW_VERDICTS = "Its verdicts stay on record as withdrawn, and their pairs 
 _WITHDRAW_ANSWERS = (
     "Its answers stay on record as withdrawn, and what was answered is open again, so that the right file can be "
     "imported. Simulated answers can be withdrawn in the same way."
+)
+
+
+def _read_names(_ctx: click.Context, _param: click.Parameter, value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """One label, or several, as several."""
+    return (value,) if isinstance(value, str) else value
+
+
+_LABEL = click.argument("labels", callback=_read_names, metavar="LABEL")
+_NEW_LABEL = click.argument("into", callback=_read_names, metavar="NAME")
+_CHANGE = (
+    shared_option("--reason", required=True, metavar="TEXT", detail="It stays on record."),
+    shared_option("--dry-run", is_flag=True, callback=note_trial, detail="It says what would follow."),
 )
 
 ACTS = {
@@ -328,6 +341,65 @@ ACTS = {
             ("validate", "verdicts", "verdicts", _WITHDRAW_VERDICTS, ""),
         )
     },
+    "labels rename": Act(
+        "relabel",
+        """Give a label another name.
+
+        Answers stay as they were given, and read as the new name from then on; so does an old sheet.
+
+        \b
+        Example:
+          fcpair labels rename appropriate suitable --reason "it was misread"
+        """,
+        options=(_LABEL, _NEW_LABEL, *_CHANGE),
+        also={"kind": "rename"},
+    ),
+    "labels merge": Act(
+        "relabel",
+        """Make one label of several.
+
+        They must all be positive, or all not, and all definite, or all not. Answers that differed only in these labels
+        agree from then on.
+
+        \b
+        Example:
+          fcpair labels merge rude hostile --into harsh --reason "nobody could tell them apart"
+        """,
+        options=(
+            click.argument("labels", nargs=-1, required=True, metavar="LABEL..."),
+            shared_option("--into", required=True, callback=_read_names, metavar="NAME"),
+            *_CHANGE,
+        ),
+        also={"kind": "merge"},
+    ),
+    "labels split": Act(
+        "relabel",
+        """Make several labels of one, and ask its people again.
+
+        Nobody can tell which of the new ones was meant. So answers with the label count no more, their pairs go back to
+        the people who gave them, and what people decided by it waits for a second look. As in one_of(...), `+` after a
+        new name says that the label is positive, and `?` that it cannot be final.
+
+        \b
+        Example:
+          fcpair labels split good --into kind+ --into true --reason "two questions in one"
+        """,
+        options=(_LABEL, shared_option("--into", multiple=True, required=True, metavar="NAME"), *_CHANGE),
+        also={"kind": "split"},
+    ),
+    "labels add": Act(
+        "relabel",
+        """Add a label, which people can give from then on.
+
+        As in one_of(...), `+` after its name says that it is positive, and `?` that it cannot be final.
+
+        \b
+        Example:
+          fcpair labels add unclear? --reason "some CNs are cut off"
+        """,
+        options=(_NEW_LABEL, *_CHANGE),
+        also={"kind": "add"},
+    ),
     "validate assign": Act(
         "assign_validation",
         """Assign adjudicated pairs to validators who took no part in them.

@@ -41,7 +41,7 @@ CELLS, PAIRS, PUBLISHED = "cells", "pairs", "fc-conan"
 
 @click.group()
 def labels() -> None:
-    """Labels of annotators: sheets, import, withdraw, export.
+    """Labels of annotators: sheets, import, withdraw, export; rename, merge, split, add.
 
     They are the answers of the round that counts: `fcpair answers` does the same for any round.
 

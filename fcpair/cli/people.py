@@ -234,7 +234,7 @@ def role(study: Study, name: str, new_role: str) -> None:
 @people.command()
 @click.argument("name")
 @seed_option
-@option("--reason", default="", metavar="TEXT", help="The text that they see when they open their link.")
+@shared_option("--reason", default="", metavar="TEXT", detail="They read it when they open their link.")
 @option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_study
 def dismiss(study: Study, name: str, seed: int, reason: str, yes: bool) -> None:

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fcpair.done import tell_relabelling
 from fcpair.params import MAIN, Adjudicate, Agree, Partition, grid_names
 from fcpair.records import TIERS, Known, Origin, Round, RunRecord, Tier
 from fcpair.report.formatting import file_name
@@ -418,7 +419,7 @@ def _cited(text: str, name: str, references: Mapping[str, str]) -> str:
 _FUNCTIONS = (
     *(agreement_figures, cited_measures, cited_systems, counted, counted_answers, demands_of, divergences_of),
     *(grid_names, labels_clause, last_deal, listed, loads_of, outcomes, people_of, quoted, released_sizes, scores_of),
-    *(seeds_of, shown, tested_figures, tier_sizes, times, value_with_ends),
+    *(seeds_of, shown, tell_relabelling, tested_figures, tier_sizes, times, value_with_ends),
 )
 """The functions that the template calls."""
 

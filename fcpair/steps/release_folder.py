@@ -37,11 +37,12 @@ from fcpair.stages.stats.agreement import drop_unfit_bins
 from fcpair.steps import release_tables
 from fcpair.steps.adjudication.agreement import agreement_blocks, measure_labels
 from fcpair.steps.base import context
-from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.answer_values import current_form, form_of
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.oversight.doctor import RELEASE, UNPUBLISHED, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.release.block_report import basis_notes
+from fcpair.steps.rules import tallies
 from fcpair.steps.rules.tallies import split_unanimous
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
@@ -142,17 +143,18 @@ def load_content(
     redaction = release_tables.load_redaction(tx, pseudonyms, log)
     log_lines, line_numbers = release_tables.public_log(tx, log, redaction)
     tables, agreement, qrels = list[ReleaseTable](), list[dict[str, Any]](), dict[str, str]()
-    scheme, rules, is_answered = {}, {}, False
+    scheme, rules, changes, is_answered = {}, {}, dict[str, Any](), False
     for key in grids.for_each_grid(tx):
         grid = release_tables.GridTables(tx, key, pseudonyms, withheld)
         tables += grid.tables()
         qrels |= grid.qrels()
         agreement += agreement_rows(tx, key, redaction)
         scheme[key.name] = [
-            {"round": round_.name, "role": round_.role.value, "form": round_.form, "counts": round_.counts}
+            {"round": round_.name, "role": round_.role.value, "form": current_form(round_), "counts": round_.counts}
             for round_ in rounds.of_grid(tx)
         ]
         is_answered |= any(judgements.answered_cells(tx, round_) for round_ in rounds.answer_rounds(tx))
+        changes |= {key.name: tallies.noted_relabellings(tx)}
         if grid.tiers:
             rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
     if all(table.is_side for table in tables):
@@ -184,6 +186,7 @@ def load_content(
         "pseudonyms": pseudonyms.key,
         "digests": {part: hidden.digest_id(RELEASE, of) for part, of in study_digests(tx, newest_run).items()},
         "rules": rules,
+        **({"labels": changes} if any(changes.values()) else {}),
         "pairs": {table.name: len(table.rows) for table in facts.tiers},
     }
     guideline_text = escape_html(redaction.clean_text(people.current_guidelines(tx)[1]))
@@ -246,12 +249,15 @@ def load_facts(
         for round_ in rounds.answer_rounds(tx):
             counts.update(judgements.n_by_origin(tx, round_))
             subject = f"round {round_.name} of grid {key.name}" if context.is_planned(tx) else "the labels"
-            questions[subject] = round_.form if context.is_planned(tx) else str(context.labels_of(tx) or round_.form)
+            labels = None if context.is_planned(tx) else context.labels_of(tx)
+            questions[subject] = str(labels.current) if labels else current_form(round_)
         counts.update(judgements.current_verdicts(tx, "origin")["origin"])
         for stage in ("import", context.PLAN):  # whose settings name the files that texts came from
             sources |= dict.fromkeys(_files_in(settings.of_stage(tx, stage), redaction))
         if sample := context.load_sample_size(tx):
             notes.append(f"Grid {key.name}: {sample}")
+        changes = tallies.relabelling_notes(tx)
+        notes += (redaction.clean_text(f"Grid {key.name}: {change}") for change in changes)
         if context.is_planned(tx) or context.labels_of(tx):
             notes += basis_notes(tx)
     origins = dict(sorted(counts.items()))

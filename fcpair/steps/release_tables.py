@@ -30,7 +30,7 @@ from fcpair.steps.answers.answer_tables import (
     answers_table,
     rows_table,
 )
-from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.answer_values import current_form, form_of
 from fcpair.steps.base.context import PLAN, effective_options, is_planned, labels_of, load_opaque_ids, options_as_done
 from fcpair.steps.grids import side_from_setting
 from fcpair.steps.release.partition import simulated_cells, tiers_of, with_pair_numbers
@@ -236,7 +236,7 @@ class GridTables:
         written = [question for question, asked in form.questions if isinstance(asked, Text)]
         columns = [] if grids.side_kinds(self._tx)[1] == _NAME else ["column"]
         texts = [column for column in (ROW, *columns, "answered", ORIGINAL, *written) if column in rows.columns]
-        about = f"Answers in the round {round_.name} of the grid {self.key.name}: {round_.form}"
+        about = f"Answers in the round {round_.name} of the grid {self.key.name}: {current_form(round_)}"
         answers = {name: f"the answer to `{question}`" for name, question in form.table.items()}
         return ReleaseTable(name, _sorted(rows, "cell", "by"), about, _columns(rows, answers), texts)
 

@@ -30,7 +30,7 @@ DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
 _COLUMNS: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in DECISION if name != "code"}
 _COLUMNS |= {
     "at": adjudication.c.at,
-    "code": answer.c.code,
+    "code": rounds.reading("code"),
     "hs_id": cell.c.row_id.label("hs_id"),
     "cn_id": cell.c.column_id.label("cn_id"),
 }
@@ -69,7 +69,7 @@ def decided_codes(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, ND
     """The cell (`cell_id`) of each newest decision, or of those on some cells, by cell; its `code` (-1: none), and as 1
     or 0 whether it `stands`, and whether it asks for a person's (`requested`).
     """
-    code = func.coalesce(answer.c.code, -1).label("code")
+    code = func.coalesce(rounds.reading("code"), -1).label("code")
     stands = case((latest_rows.TAKES_BACK, 0), else_=1).label("stands")
     requested = case((adjudication.c.rule == Rule.REQUESTED.value, 1), else_=0).label("requested")
     query = _current_query(tx, adjudication.c.cell_id, code, stands, requested)
@@ -155,16 +155,18 @@ def people_who_decided(tx: Tx) -> pd.DataFrame:
 
 def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = None) -> Iterator[PairState]:
     """The labels of each pair that anybody has answered, in the order of `codes`, and the newest decision, by pair."""
-    answers, params = rounds.label_ids(tx), {**cell_range(tx)._asdict(), "asked": as_param(cell_ids or ())}
-    query = _states_query(tuple(answers[code] for code in codes), some=cell_ids is not None)
+    code_by_id, params = rounds.codes_by_id(tx), {**cell_range(tx)._asdict(), "asked": as_param(cell_ids or ())}
+    ids_by_code = (tuple(id_ for id_, its_code in code_by_id.items() if its_code == code) for code in codes)
+    query = _states_query(tuple(ids_by_code), some=cell_ids is not None)
     for row in tx.execute(query, params, execution_options=statements.STREAMED):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
 
 @cache
-def _states_query(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
+def _states_query(answer_ids: tuple[tuple[int, ...], ...], *, some: bool) -> Select[Any]:
     counts = [
-        func.count(case((judgement.c.answer_id == answer_id, 1))).label(f"n{answer_id}") for answer_id in answer_ids
+        func.count(case((or_(*(judgement.c.answer_id == one for one in ids)), 1))).label(f"n{ids[0]}")
+        for ids in answer_ids
     ]
     labels = (
         select(latest_rows.BY_CELL.label("cell_id"), *counts)
@@ -232,8 +234,9 @@ class DecisionFilter:
             is_few = len(first_ids := list(tx.scalars(matching.limit(_FEW + 1)))) <= _FEW
             yield adjudication.c.cell_id.in_(as_subquery(first_ids)) if is_few else _CELL_ID.in_(matching)
         if self.codes:
+            label_id = rounds.reads_as(tx, adjudication.c.answer_id)
             answer_ids: dict[Any, int | None] = {None: None, **rounds.label_ids(tx)}
-            yield or_(*(adjudication.c.answer_id == answer_ids[code] for code in self.codes))  # None: IS NULL
+            yield or_(*(label_id == answer_ids[code] for code in self.codes))  # None: IS NULL
         if self.deciders:
             yield or_(*(adjudication.c.person_id == person_id for person_id in self.deciders))
         if self.is_flagged:

@@ -56,7 +56,7 @@ def disputed_pairs(
     requested = _labelled(tx, assignment.c.cell_id).where(assignment.c.cell_id.in_(requested)).distinct()
     candidates = union(unsettled, overtaken_ids, requested).subquery()
     is_overtaken = cell.c.id.in_(overtaken_ids)
-    decides_nothing = judgement.c.answer_id.not_in([labels_[code] for code in definite])
+    decides_nothing = rounds.reads_as(tx, judgement.c.answer_id).not_in([labels_[code] for code in definite])
     is_unsure = _labelled(tx, assignment.c.id).where(assignment.c.cell_id == cell.c.id, decides_nothing).exists()
     own = adjudication.alias("by_a_person")
     by_somebody = select(own.c.flagged).where(own.c.cell_id == cell.c.id, own.c.rule == Rule.PERSON.value)
@@ -85,7 +85,8 @@ def _labelled_pairs(
 ) -> tuple[Select[Any], ColumnElement[bool]]:
     """The pairs with labels, a group each, and whether the labels of one are without one definite answer."""
     labels_ = rounds.label_ids(tx)
-    definite_answer = case((judgement.c.answer_id.in_([labels_[code] for code in definite]), judgement.c.answer_id))
+    label_id = rounds.reads_as(tx, judgement.c.answer_id)
+    definite_answer = case((label_id.in_([labels_[code] for code in definite]), label_id))
     least, greatest = func.min(definite_answer), func.max(definite_answer)  # to count distinct ones takes twice as long
     return _labelled(tx, by_cell.label("cell_id")).group_by(by_cell), or_(least.is_(None), least != greatest)
 

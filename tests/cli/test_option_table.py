@@ -139,7 +139,7 @@ def test_an_act_passes_its_options_as_the_keywords_that_they_are_called(words: s
     own = [one for one in COMMANDS[words].params if one.name not in {*of_class, "study", "grid", "receipt_form"}]
     assert {str(one.name) for one in own} | act.also.keys() <= keywords.keys()
     flags = {str(one.name): one.opts[0] for one in own if isinstance(one, click.Option)}
-    assert {name: f"--{name}" for name in flags} == flags
+    assert {name: f"--{name.replace('_', '-')}" for name in flags} == flags
 
 
 def test_a_second_meaning_or_type_is_a_conflict_and_details_choices_and_defaults_are_none() -> None:

@@ -69,7 +69,7 @@ def test_whoever_takes_it_for_a_study_is_told_of_restore_and_it_can_be_unpacked_
         assert f"{whole} is a backup of a study; `fcpair restore {whole} --study OTHER` brings" in result.stderr
     cut = tmp_path / "cut.backup"
     cut.write_bytes(whole.read_bytes()[:3000])
-    of_database = Path(__file__).parents[1] / "assets" / "0013-postgresql.backup"
+    of_database = Path(__file__).parents[1] / "assets" / "0014-postgresql.backup"
     for file in (cut, of_database):
         with pytest.raises(StudyError, match="is a backup of a study; `fcpair restore"):
             Study(file)

@@ -10,14 +10,14 @@ import click
 
 from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import PATH, complete_tier, effective_params, format_option, look_at_grid, shared_option
+from fcpair.cli.options import PATH, complete_tier, effective_params, format_option, look_at_grid, option, shared_option
 from fcpair.cli.output import tabular
 from fcpair.cli.terminal import print_wrapped, shorten
 from fcpair.params import Partition
 from fcpair.records import TIERS, Origin
 
 if TYPE_CHECKING:
-    from fcpair.grid import Grid
+    from fcpair.grid import Grid, Tiers
 
 CAPTIONS = (
     "Table 1. The tiers: their {cells}, and the rule that each follows",
@@ -30,6 +30,7 @@ BRIEF = 32  # characters of a text that fit beside another one on a terminal
 
 @click.command()
 @take_effect("--out", "--layout", only_with="--tier")
+@take_effect("--diamond", not_with=("--as-of",))
 @look_at_grid
 @effective_params(Partition)
 @shared_option("--tier", metavar="TIER", shell_complete=complete_tier, detail="Its pairs are written.")
@@ -40,8 +41,11 @@ BRIEF = 32  # characters of a text that fit beside another one on a terminal
     choices=("fcpair", "fc-conan"),
     detail="The names of the columns: ours, or those of the published FC-CONAN.",
 )
+@option("--as-of", type=int, metavar="VERSION", help="The tiers as they were when the labels had this version.")
 @format_option
-def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, form: str) -> None:
+def partition(
+    grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, as_of: int | None, form: str
+) -> None:
     """Grade the pairs, or write one tier.
 
     Without `--tier` it prints the tables about Diamond, Gold, Silver and Bronze, and the tiers of the
@@ -52,32 +56,35 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
     Example:
       fcpair partition --diamond majority
       fcpair partition --tier gold --out gold.csv
+      fcpair partition --tier gold --out gold-of-then.csv --as-of 1
     """
+    rated = grid.tiers(options) if as_of is None else grid.tiers(as_of=as_of)
     if tier is not None:
-        _write_tier(grid, tier, options, out, form, published=columns == "fc-conan")
+        _write_tier(grid, rated, tier, out, form, published=columns == "fc-conan")
         return
-    tiers = grid.tiers(options).table()
+    tiers = rated.table()
     names = [[str(name) for name in table.columns] for table in tiers.tables]
     rows = [list(tabular.plain_rows(table)) for table in tiers.tables]
     heads = {"cells": names[1][1], "positive": names[1][2].capitalize(), "other": names[1][3].replace("_", " ")}
     shown = [*map(output.table_of, (caption.format(**heads) for caption in CAPTIONS), rows, names)]
     merged, rules = list(tiers.rows()), {rule.tier: str(rule) for rule in tiers.rules}
     data = {"tiers": merged, "verdicts": rows[-1], "rules": rules, "second_look": tiers.n_second_look}
-    notes = [*grid.desk.basis_notes, *output.other_options_notes(grid, options)]
+    notes = [] if as_of else [*grid.desk.basis_notes, *output.other_options_notes(grid, options)]
     output.emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     output.print_note(*notes)
 
 
-def _write_tier(grid: Grid, tier: str, options: Partition, out: Path | None, form: str, *, published: bool) -> None:
+def _write_tier(grid: Grid, tiers: Tiers, tier: str, out: Path | None, form: str, *, published: bool) -> None:
     if out is not None:
         output.note_writing()
         with output.status_spinner("writing"):
-            run = grid.tiers(options).release(tier, out, published=published)
+            run = tiers.release(tier, out, published=published)
         output.print_run(run)
-        output.warn_of_basis(grid)
+        if tiers.as_of is None:
+            output.warn_of_basis(grid)
         return
     first = output.LONGEST_TABLE if form == "table" else None
-    frame, n = grid.tiers(options).head(tier, first, published=published)
+    frame, n = tiers.head(tier, first, published=published)
     names = [str(name) for name in frame.columns]
     parts = (frame.iloc[start : start + output.ROWS_AT_ONCE] for start in range(0, len(frame), output.ROWS_AT_ONCE))
     rows = (row for part in parts for row in tabular.plain_rows(part))
@@ -86,9 +93,9 @@ def _write_tier(grid: Grid, tier: str, options: Partition, out: Path | None, for
     brief = [[shorten(cell, BRIEF) if isinstance(cell, str) else cell for cell in line] for line in cells]
     title, columns = f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown]
     table = output.Table(title, columns, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
-    notes, simulated, sampled = grid.desk.basis_notes, grid.desk.simulated_note, grid.sample_size
+    simulated, sampled = grid.desk.simulated_note, grid.sample_size
     output.emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
-    output.print_note(*notes)
+    output.print_note(*(grid.desk.basis_notes if tiers.as_of is None else ()))
 
 
 @click.command()
@@ -126,7 +133,8 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
             event = f"{row['round']}: the answer of {row['person']} was withdrawn (run {row['run']})"
         elif "round" in row:
             made_up = " SIMULATED" if row["origin"] == Origin.SIMULATED.value else ""
-            event = f"{row['round']}: {row['person']} answered {row['answer']}{made_up}"
+            given = f" (given as {row['given']})" if row["given"] else ""
+            event = f"{row['round']}: {row['person']} answered {row['answer']}{given}{made_up}"
         else:
             by = f" by {row['person']}" if row["person"] else ""
             event = f"adjudicated ({row['rule']}{by}): {row['answer']}"

@@ -149,6 +149,7 @@ def diff(before: Path, after: Path, form: str) -> None:
     else:
         tables = [output.table_of(title, shown, columns)]
         output.emit(form, [asdict(change) for change in changes], tables, rows, columns=changes.columns)
+    output.print_note(*changes.relabelled)
 
 
 TIER_OPTIONS = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fcpair.done import tell_relabelling
 from fcpair.errors import InputError, show_foreign, translate_read_errors
 from fcpair.files.release.release_facts import DATA
 from fcpair.lazy import pd
@@ -84,6 +85,7 @@ class ReleaseChanges(Result, tuple[PairChange, ...]):
     """The pairs that differ between two releases, grid by grid, by number."""
 
     columns = column_names(PairChange)
+    relabelled: tuple[Sentence, ...] = ()  # what became of labels between the two, whose new names are no change
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each pair; the columns are the fields of `PairChange`, with the clauses of `because` in one."""
@@ -112,32 +114,44 @@ class _Side:
 def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, Any]]) -> ReleaseChanges:
     """Compare two folders of releases; `records` are what `release.json` of each says.
 
-    Pairs are the same where their texts are. Who answered can only be told where both have the same pseudonyms. Raises
-    InputError where a table cannot be read, or neither release has a tier.
+    Pairs are the same where their texts are, and labels where they were renamed or merged meanwhile. Who answered can
+    only be told where both have the same pseudonyms. Raises InputError where a table cannot be read, or neither release
+    has a tier.
     """
     if not (grids := list(dict.fromkeys(grid for record in records for grid in record["rules"]))):
         raise InputError(f"{before} and {after} have no tiers, so there are no pairs to compare")
     same_people, changes = records[0]["pseudonyms"] == records[1]["pseudonyms"], list[PairChange]()
+    relabelled = list[Sentence]()
     for grid in grids:
         prefix, sides = "" if grid == "main" else f"{grid}-", []
+        noted, names = [record.get("labels", {}).get(grid, []) for record in records], dict[str, str]()
+        for change in noted[1][len(noted[0]) :] if noted[1][: len(noted[0])] == noted[0] else ():
+            relabelled.append(tell_relabelling(change))
+            if change["kind"] in ("rename", "merge"):
+                (new,) = change["into"]
+                names = {old: new if now in change["labels"] else now for old, now in names.items()}
+                names |= dict.fromkeys(change["labels"], new)
         for folder, record in zip((before, after), records, strict=True):
+            now = names if folder == before else {}
             n_same: Counter[tuple[str, str]] = Counter()
             pairs = {}
             for row in _read_rows(folder, f"{prefix}pairs"):  # of pairs with the same texts the first, the second, ...
                 texts = (row[KEY[0]], row[KEY[1]])
-                pairs[(*texts, n_same[texts])] = row
+                pairs[(*texts, n_same[texts])] = {**row, "label": now.get(row["label"], row["label"])}
                 n_same[texts] += 1
             evidence: dict[str, dict[int, _Said]] = {table: {} for table in _EVIDENCE}
             for table, (_, _, who, answer) in _EVIDENCE.items():
                 for row in _read_rows(folder, f"{prefix}{table}"):
                     of_pair = evidence[table].setdefault(int(row["pair"]), {})
-                    words: str = Answer(row[answer])
+                    words: str = Answer(now.get(row[answer], row[answer]))
                     if table == "decisions":
                         words = say("%(answer)s by %(name)s", answer=words, name=row["by"] or join([row["rule"]]))
                     of_pair.setdefault(row[who] if who and same_people else "", []).append(words)
             sides.append(_Side(pairs, evidence, record["rules"].get(grid, {})))
         changes += sorted(_changes(grid, *sides), key=lambda change: (change.pair, change.change))
-    return ReleaseChanges(changes)
+    compared = ReleaseChanges(changes)
+    compared.relabelled = tuple(relabelled)
+    return compared
 
 
 def _read_rows(folder: Path, name: str) -> list[dict[str, Any]]:

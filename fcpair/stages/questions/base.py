@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
 from fcpair.stages.questions.named_values import Item
 
@@ -75,6 +75,11 @@ class Question(ABC, Generic[Value]):
 
     def __str__(self) -> str:
         return f"{self.kind}({','.join(map(str, self.items()))})"
+
+    @property
+    def current(self) -> Self:
+        """The question as a new study could ask it, without the names that it had before."""
+        return self
 
     def check_new(self) -> None:
         """Raise InputError for what studies of earlier versions have, and a new question may not."""

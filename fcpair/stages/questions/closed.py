@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self, get_args
 
 from fcpair.errors import InputError
@@ -33,11 +33,15 @@ class OneOf(Closed):
     A choice has the code that it is given (`good=3+`), or its place, from 0. `distance=ordinal` says that the order of
     the codes is that of the answers. Raises InputError for fewer than two choices, a duplicated code or name (whatever
     its case), a name with a meaning of its own, a negative code, a positive choice that is not definite.
+
+    Where labels were changed, a study also keeps `former` names and codes (`maybe=1~`), each with the code that it is
+    read as; one that no choice has is that of a label that was split, and cannot be given any more.
     """
 
     kind: ClassVar[str] = "one_of"
     choices: tuple[Choice, ...]
     distance: Distance = "nominal"
+    former: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "choices", tuple(sorted(self.choices, key=lambda choice: choice.code)))
@@ -62,14 +66,29 @@ class OneOf(Closed):
             (not all_distinct(names), DUPLICATE),
             *name_problems(names),
             (any(code >= 10**18 for code in self.codes), "a code has at most 18 digits"),
+            (bool(self.former), "`~` marks a former name, which only a study keeps; omit it"),
         )
+
+    @property
+    def current(self) -> Self:
+        """The question without former names."""
+        return replace(self, former=())
+
+    @cached_property
+    def _by_code(self) -> dict[int, Choice]:  # with those that were split, which decisions of before may have
+        split = {code: Choice(code, name, definite=False) for name, code in self.former if not name.isdecimal()}
+        return split | {choice.code: choice for choice in self.choices}
 
     @classmethod
     def from_items(cls, items: Iterable[Item]) -> Self:
         """The question with these items in its brackets."""
         distance: Distance = "nominal"
         choices: list[Choice] = []
+        former: list[tuple[str, int]] = []
         for item in items:
+            if item.signs == "~":
+                former.append((item.name, parse_whole_number(item.name, item.value or "")))
+                continue
             if item.name == "distance" and item.value in get_args(Distance):
                 distance = item.value  # type: ignore[assignment]
                 continue
@@ -77,31 +96,43 @@ class OneOf(Closed):
                 raise InputError(f"`{item}`: expected `?` (not definite) or `+` (positive) after it, or nothing")
             code = len(choices) if item.value is None else parse_whole_number(item.name, item.value)
             choices.append(Choice(code, item.name, *_SIGNS[item.signs]))
-        return cls(tuple(choices), distance)
+        return cls(tuple(choices), distance, tuple(former))
 
     def items(self) -> Iterator[Item]:
-        """The choices, with their codes where these are not their places, and the distance unless it is nominal."""
+        """The choices, with their codes where these are not their places, the distance unless it is nominal, and what
+        names of before are read as.
+        """
         signs = {meaning: sign for sign, meaning in _SIGNS.items()}
         for at, choice in enumerate(self):
             code = None if choice.code == at else str(choice.code)
             yield Item(choice.name, code, signs[choice.definite, choice.positive])
         if self.distance != "nominal":
             yield Item("distance", self.distance)
+        yield from (Item(name, str(code), "~") for name, code in self.former)
 
     def read(self, cell: str) -> int:
         """The code of a cell that holds a name or a code, whatever its capitals and however its words are joined."""
-        return _choice_reader(self.choices)(cell)
+        return _choice_reader(self.choices, self.former)(cell)
 
     def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
         """Reader of a name or a code, or of `extra_word`."""
-        choices = (choice for choice in self if choice.definite or not final)
-        return word_reader(choice_words(choices) | {extra_word: NO_CODE})
+        choices = [choice for choice in self if choice.definite or not final]
+        hidden = {*self.codes} - {choice.code for choice in choices}
+        former = [item for item in self.former if item[1] not in hidden]
+        return _with_former(word_reader(choice_words(choices) | {extra_word: NO_CODE}), choices, former)
+
+    def recall(self, stored: object) -> int:
+        """The code of a name, also of a label that was split."""
+        split_codes = [code for name, code in self.former if name == stored and code not in self.codes]
+        return split_codes[0] if split_codes else self.load(stored)
 
     def load(self, stored: object) -> int:
-        """The code of a name, spelt as it is."""
+        """The code of a name, spelt as it is, or as it was."""
         for choice in self.choices:
             if choice.name == stored:
                 return choice.code
+        if isinstance(stored, str) and stored in dict(self.former):
+            return _with_former(_choice_reader(self.choices), self.choices, self.former)(stored)
         raise InputError.say(
             "`%(answer)s` is not an answer here; expected one of %(answers)s",
             answer=str(stored),
@@ -173,8 +204,35 @@ def place_reader(names: tuple[str, ...], *others: str) -> Callable[[str], int]:
 
 
 @lru_cache
-def _choice_reader(choices: tuple[Choice, ...]) -> Callable[[str], int]:
-    return word_reader(choice_words(choices))
+def _choice_reader(choices: tuple[Choice, ...], former: tuple[tuple[str, int], ...] = ()) -> Callable[[str], int]:
+    return _with_former(word_reader(choice_words(choices)), choices, former)
+
+
+def _with_former(
+    reader: Callable[[str], int], choices: Sequence[Choice], former: Sequence[tuple[str, int]]
+) -> Callable[[str], int]:
+    """The reader, which also takes what a name or code of before labels changed is read as now."""
+    if not former:
+        return reader
+    codes_by_word = {fold_name(comparable_word(name)): code for name, code in former}
+    names = {choice.code: choice.name for choice in choices}
+
+    def read_cell(cell: str) -> int:
+        try:
+            return reader(cell)
+        except InputError:
+            code = codes_by_word.get(fold_name(comparable_word(cell)))
+            if code is None:
+                raise
+            if code not in names:
+                raise InputError.say(
+                    "`%(cell)s` was split, and is no answer any more; expected one of %(names)s",
+                    cell=cell,
+                    names=[*names.values()],
+                ) from None
+            return code
+
+    return read_cell
 
 
 LARGEST, DECIMALS, MOST_VALUES = 1_000_000, 4, 1_001

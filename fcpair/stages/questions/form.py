@@ -187,6 +187,11 @@ class Form:
         unlimited = {name: of.without_limits if isinstance(of, Text) else of for name, of in self.questions}
         return replace(self, questions=tuple(unlimited.items()))
 
+    @property
+    def current(self) -> Form:
+        """The same form, as a new study could ask it."""
+        return replace(self, questions=tuple((name, question.current) for name, question in self.questions))
+
     def key(self, answer: Answer) -> str:
         """The same string for answers that are the same, by which a round keeps each distinct one once."""
         keys = {name: _apply(question.key, answer[name]) for name, question in self.questions}

@@ -2,8 +2,8 @@
 
 A name is `word`, `word:of`, `word(option=value,...)` or both; a value that holds one of `,()="` stands in double
 quotes, with a backslash before a quote or a backslash. Behind the colon `=` may stand without them. A question has
-items in its brackets: a name or `name=value`, which the signs `?` and `+` may follow, JSON strings unless they consist
-of ASCII letters, digits, `_`, `-` and `.`.
+items in its brackets: a name or `name=value`, which the signs `?`, `+` and `~` may follow, JSON strings unless they
+consist of ASCII letters, digits, `_`, `-` and `.`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PLAIN = "[A-Za-z0-9_.-]+"
 QUOTED = r'"(?:[^"\\]|\\.)*"'
 _CALL = re.compile(r"\s*([a-z_]+)\s*\((.*)\)\s*", re.DOTALL)
 _NAME = f"({QUOTED}|{PLAIN})"
-_ITEM = re.compile(rf"\s*{_NAME}\s*(?:=\s*{_NAME}\s*)?([?+]*)\s*(?:,|\Z)", re.DOTALL)
+_ITEM = re.compile(rf"\s*{_NAME}\s*(?:=\s*{_NAME}\s*)?([?+~]*)\s*(?:,|\Z)", re.DOTALL)
 _EXPECTED = 'expected names separated by commas, in "..." unless they have only ASCII letters, digits, _, - and .'
 
 

@@ -164,7 +164,8 @@ def current_conflicts(grid: GridContext, tx: Tx) -> Conflicts:
         conflicts._replace((), rule_decisions.disputed_pairs(tx))
         return conflicts
 
-    return grid._figures.at(tx, "conflicts", load, lambda tx, kept, _: Conflicts.renewed(kept, tx))
+    form = rounds.primary(tx).form
+    return grid._figures.at(tx, "conflicts", load, lambda tx, kept, _: Conflicts.renewed(kept, tx), rests_on=form)
 
 
 class CaseQueue(StrEnum):

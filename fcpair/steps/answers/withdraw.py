@@ -10,7 +10,7 @@ from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.lazy import pd
 from fcpair.param_values import whole_number
 from fcpair.params import Simulate
-from fcpair.records import RunRecord, Status
+from fcpair.records import Round, RunRecord, Status
 from fcpair.sentences import Id, mark, say
 from fcpair.steps.answers.answer_import import DISMISS
 from fcpair.steps.answers.generate import GENERATE
@@ -106,20 +106,28 @@ def withdraw(
         params = {"run": run, "pair": pair, "person": who, "note": (note := visible_text(note)) or None}
         given = {name: value for name, value in params.items() if value is not None}
         withdrawal = begin_run(tx, f"{round_.name} withdraw", given)
-        judgements.withdraw(tx, current["id"].tolist(), withdrawal, note)
-        # those who had the cells have them again, as far as they take part and their slot is still theirs; the latest
-        # first, so that a slot that was passed on and on goes back to whoever had it at first
-        active_ids = {person.id for person in people.people(tx, round_.role, active=True)}
-        for assignment_id, person_id in current[["assignment_id", "person_id"]].iloc[::-1].to_numpy().tolist():
-            is_theirs = person_id in active_ids and open_slots.reclaim_skipped(tx, assignment_id)
-            assignments.set_status(tx, [assignment_id], Status.OPEN if is_theirs else Status.WITHDRAWN)
-        access.withdraw_opted_out(tx, sorted(active_ids))
+        take_back(tx, round_, current, withdrawal, note)
         skips = int(current["skipped"].sum())
         counts: dict[str, Any] = {"answers": len(current) - skips, "skips": skips}
         counts |= {"superseded_since": len(run_answers) - len(current), **reassignment.reassign(tx, seed=0)}
         if round_.counts and labels_of(tx):
             counts |= rule_decisions.apply_policy(tx, current["cell_id"].unique().tolist())
         return runs.end_run(tx, withdrawal, counts)
+
+
+def take_back(tx: Tx, round_: Round, answers: pd.DataFrame, run_id: int, note: str) -> None:
+    """Add to each of these answers (`id`, `assignment_id`, `person_id`) of a round a judgement that takes it back.
+
+    Those who had the cells have them again, as far as they take part and their slot is still theirs; `reassign` gives
+    the other slots to others.
+    """
+    judgements.withdraw(tx, answers["id"].tolist(), run_id, note)
+    active_ids = {person.id for person in people.people(tx, round_.role, active=True)}
+    # the latest first, so that a slot that was passed on and on goes back to whoever had it at first
+    for assignment_id, person_id in answers[["assignment_id", "person_id"]].iloc[::-1].to_numpy().tolist():
+        is_theirs = person_id in active_ids and open_slots.reclaim_skipped(tx, assignment_id)
+        assignments.set_status(tx, [assignment_id], Status.OPEN if is_theirs else Status.WITHDRAWN)
+    access.withdraw_opted_out(tx, sorted(active_ids))
 
 
 def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:

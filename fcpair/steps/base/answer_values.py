@@ -28,6 +28,11 @@ def form_of(printed: str) -> Form:
     return parse_form(printed)
 
 
+def current_form(round_: Round) -> str:
+    """The form of a round as a new study could have it, without the names that labels had before."""
+    return str(form_of(round_.form).current)
+
+
 def closed_question(form: Form) -> Closed | None:
     """The question of a form that asks one closed question, whose answers have codes; None for any other form."""
     question = form.questions[0][1]

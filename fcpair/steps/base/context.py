@@ -65,6 +65,7 @@ class GridContext(StudyContext):
     """One grid of a study, as the use cases take it that are about one."""
 
     _rules: Partition | None = None  # of its tiers, where they are not to be its own
+    as_of: int | None = None  # the version of the labels, where it is seen as it was
 
     def __init__(self, store: Store, grid: GridKey) -> None:
         super().__init__(store.for_grid(grid.id))
@@ -398,7 +399,7 @@ def noted_file(path: str | Path) -> str:
 
 
 # Those that are about a grid, and whose parameters do not name it.
-STAGES = ("simulate", "agreement", "adjudicate", "validate", "partition", "evaluate", "note")
+STAGES = ("simulate", "agreement", "adjudicate", "validate", "partition", "evaluate", "note", "relabel")
 
 
 def run_params(tx: Tx, stage: str, params: dict[str, Any]) -> dict[str, Any]:

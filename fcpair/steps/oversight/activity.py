@@ -367,9 +367,9 @@ def people_figures(
 
 def current_labels(tx: Tx, answers: AnswerArrays) -> dict[str, Ints]:
     """The labels that count in a grid, in any order: `cell_id`, `hs_id`, `cn_id`, `person_id`, `code`."""
-    round_ids, ids_by_code = rounds.primary(tx).ids, rounds.label_ids(tx)
-    code_of = np.full(max(ids_by_code.values(), default=NO_ANSWER) + 1, NO_CODE, np.int64)
-    code_of[list(ids_by_code.values())] = list(ids_by_code)
+    round_ids, codes_by_id = rounds.primary(tx).ids, rounds.codes_by_id(tx)
+    code_of = np.full(max(codes_by_id, default=NO_ANSWER) + 1, NO_CODE, np.int64)
+    code_of[list(codes_by_id)] = list(codes_by_id.values())
     is_label = answers.current & ~answers.skipped & np.isin(answers.round_id, round_ids)
     columns = {name: getattr(answers, name)[is_label] for name in ("cell_id", "hs_id", "cn_id", "person_id")}
     return columns | {"code": code_of[answers.answer_id[is_label]]}

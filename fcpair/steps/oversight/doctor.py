@@ -196,8 +196,9 @@ def _check_settings(tx: Tx) -> CheckOutcome:
 def _check_codes(tx: Tx) -> CheckOutcome:
     possible = []
     for _ in grids.for_each_grid(tx):
-        question, labels = context.labels_of(tx), rounds.label_ids(tx)
-        possible += [labels[code] for code in question.definite if code in labels] if question else []
+        if question := context.labels_of(tx):  # also a label that was split since
+            codes = {*question.codes} - {*question.definite}
+            possible += [id_ for id_, code in rounds.codes_by_id(tx).items() if code not in codes]
     return doctor_checks.codes(tx, possible)
 
 

@@ -356,8 +356,8 @@ def current_standings(grid: GridContext, tx: Tx) -> Standings:
         columns = zip(vars(standings).values(), vars(newer).values(), strict=True)
         return Standings(*(np.concatenate([old[is_kept], new])[order] for old, new in columns))
 
-    rules = effective_options(tx, Partition, {})
-    return grid._figures.at(tx, "standings", lambda tx: load_standings(tx)[1], renew, rests_on=rules)
+    rests_on = effective_options(tx, Partition, {}), rounds.primary(tx).form
+    return grid._figures.at(tx, "standings", lambda tx: load_standings(tx)[1], renew, rests_on=rests_on)
 
 
 def load_standings(tx: Tx, cell_ids: Sequence[int] | None = None) -> tuple[Evidence, Standings]:

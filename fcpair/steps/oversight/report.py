@@ -35,7 +35,7 @@ from fcpair.stages.survey import add_shares, count_answers, margin_of_error
 from fcpair.steps.adjudication.agreement import agreement_blocks, measure_labels
 from fcpair.steps.adjudication.discussion import load_calibration_result
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
-from fcpair.steps.base.answer_values import MOST_CHOICES, closed_question, form_of
+from fcpair.steps.base.answer_values import MOST_CHOICES, closed_question, current_form, form_of
 from fcpair.steps.base.context import (
     StudyContext,
     effective_options,
@@ -303,7 +303,7 @@ def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, op
     return data.RoundPart(
         name=round_.name,
         role=round_.role,
-        form=round_.form,
+        form=current_form(round_),
         checks=checks,
         dealt=round_progress(tx, round_).dealt,
         choices=tuple(choice.name for choice in question or ()),

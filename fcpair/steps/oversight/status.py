@@ -85,7 +85,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
             "judgements": origins,
             "simulated": tallies.simulated_note(origins),
-            "notes": [*main["notes"], *_clock_notes(tx), *effective_words(tx).language_notes],
+            "notes": [*main["notes"], *_label_notes(tx), *_clock_notes(tx), *effective_words(tx).language_notes],
             "grids": planned,
             **_next_and_also(filter(None, steps_now), _final_commands(tx)),
         }
@@ -181,6 +181,12 @@ def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]
             )
         )
     return notes
+
+
+def _label_notes(tx: Tx) -> list[str]:
+    """The newest change of the labels of each grid that had any."""
+    newest = ((key.name, tallies.relabelling_notes(tx)[-1:]) for key in grids.for_each_grid(tx))
+    return [say("grid %(grid)s: %(change)s", grid=name, change=change) for name, of in newest for change in of]
 
 
 def _clock_notes(tx: Tx) -> list[str]:

@@ -32,11 +32,13 @@ from fcpair.stages.questions import Closed, OneOf
 from fcpair.stages.questions.labels import read_labels
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.base import context, departures, text_digests
+from fcpair.steps.base.answer_values import current_form
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import OF_PLAN, OF_STUDY, plan_sections
 from fcpair.steps.extension import load_extensions
 from fcpair.steps.grids import side_from_setting, side_setting
 from fcpair.steps.people.people import LIMITS, loosened_limits
+from fcpair.steps.rules import tallies
 from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
@@ -133,6 +135,9 @@ def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
                 number = line_numbers.get(run.id, run.id)
                 remark = f"# A recipe does not hold {note} the pairs {listed} (run {number})."
                 yield textwrap.fill(remark, 116, subsequent_indent="# ")
+    for key in grids.for_each_grid(tx):  # the scheme is that of now
+        for change in tallies.relabelling_notes(tx):
+            yield textwrap.fill(f"# Grid {key.name}: {change}.", 116, subsequent_indent="# ")
     guidelines_version, body = people.current_guidelines(tx)
     if body and (path is None or not path.is_file() or path.read_text("utf-8", "replace") != body):
         why = f"{path} differs" if path else "no file is known to contain them"
@@ -152,7 +157,7 @@ def _recipe(tx: Tx) -> Recipe:
         setup = replace(context.effective_options(tx, Setup, {}), title=runs.study_facts(tx)["title"])
         if not planned:  # of a planned one, its plan has them
             hs_name, cn_name = grids.side_names(tx)
-            setup = replace(setup, hs_name=hs_name, cn_name=cn_name, scheme=str(context.scheme_of(tx)))
+            setup = replace(setup, hs_name=hs_name, cn_name=cn_name, scheme=str(context.scheme_of(tx).current))
         for name in SECTIONS:
             cls, is_of_study = plain_type(hints[name]), name in STUDY_SECTIONS
             is_taken_over = cls is Import and _published_labels_file(tx)  # texts that came with their labels
@@ -179,7 +184,7 @@ def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
         designed: dict[str, Any] = {name: getattr(round_.options, name) for name in DESIGNED}
         if round_.role is not Role.MODEL:
             designed["role"] = round_.role.value
-        round_plans.append(RoundPlan(round_.name, round_.form, **designed))
+        round_plans.append(RoundPlan(round_.name, current_form(round_), **designed))
     rows, columns = side_from_setting(sides["rows"]), side_from_setting(sides["columns"])
     plan = GridPlan(key.name, rows, columns, tuple(round_plans), row_name, column_name, **options)
     primary_name = next(round_.name for round_ in answer_rounds if round_.counts)
@@ -301,7 +306,7 @@ def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
         round_, params = rounds_by_name[item.name], as_params(item)
         planned_options = {"role": item.answered_by, "form": item.form, "counts": item is plan.counting}
         planned_options |= {name: params[name] for name in DESIGNED}
-        saved_options = {"role": round_.role.value, "form": round_.form, "counts": round_.counts}
+        saved_options = {"role": round_.role.value, "form": current_form(round_), "counts": round_.counts}
         saved_options |= round_.options.as_json()
         for key, planned_value in planned_options.items():
             if planned_value != saved_options[key]:

@@ -44,7 +44,7 @@ from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import VERDICT, check_own_tiers, need_tiers, tier_obstacle
 from fcpair.steps.base import context
-from fcpair.steps.base.answer_values import form_of, format_answer
+from fcpair.steps.base.answer_values import form_of, format_answer, to_client
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import check_seen, own, takes_params
 from fcpair.steps.base.text_digests import find_listed_texts
@@ -266,6 +266,7 @@ def release(
     counts = {"pairs": len(rows)}
     file, how = (Path(path).name, {runs.DOWNLOAD: True}) if download else (str(path), {})
     params = {"tier": rule.tier, "out": file, **how, **rules.noted}
+    params |= {} if grid.as_of is None else {"as_of": grid.as_of}
     with replace_file(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
@@ -348,13 +349,15 @@ def explain(grid: GridContext, number: int) -> Explanation:
         rounds_by_name = {round_.name: round_ for round_ in rounds.of_grid(tx)}
         for row in plain_rows(judgements.answer_history(tx, cell_id)):
             code, value, round_ = row.pop("code"), row.pop("value"), rounds_by_name[row["round"]]
+            if (given := row.pop("given")) is not None:
+                given = to_client(given) if given != value else None
             if row.pop("skipped"):
                 answer = mark("withdrawn") if row["withdrawn"] else SKIP
             else:  # a verdict, or what the form makes of it
                 answer = (
                     format_answer(form_of(round_.form), value) if round_.checks is None else VERDICT[int(code)].name
                 )
-            answers.append({**row, "answer": answer})
+            answers.append({**row, "answer": answer, "given": given})
         return Explanation(
             to_public_number(cell_id),
             hs["body"],

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from fcpair.done import tell_relabelling
 from fcpair.errors import InputError, StageError
 from fcpair.param_values import whole_number
 from fcpair.params import Validate, grid_names
@@ -17,7 +18,7 @@ from fcpair.stages.adjudication.adjudicate import ONE_LABEL, is_valid
 from fcpair.steps.base.context import effective_options, find_cell, find_grid, lease_minutes, scheme_of
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx, adjudications, disputes
-from fcpair.store.answers import judgements
+from fcpair.store.answers import judgements, relabelling
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import build_progress, settings
@@ -188,6 +189,23 @@ def simulated_note(origins: dict[str, int]) -> Sentence | None:
     return say(every if n_simulated + n_by_models == n else some, number=n_simulated, all=n, models=n_by_models)
 
 
+def noted_relabellings(tx: Tx) -> list[dict[str, Any]]:
+    """The changes of the labels of the grid, oldest first, as a release has them: their `kind`, `labels`, `into`, `at`;
+    a reason may be for the log alone.
+    """
+    names = ("kind", "labels", "into")
+    return [{**{name: past.change[name] for name in names}, "at": past.at} for past in relabelling.history(tx)]
+
+
+def relabelling_notes(tx: Tx) -> list[Sentence]:
+    """A sentence for each change of the labels of the grid, oldest first."""
+    told = mark("on %(day)s, %(change)s (%(reason)s)")
+    return [
+        say(told, day=past.at[:10], change=tell_relabelling(past.change), reason=past.change["reason"])
+        for past in relabelling.history(tx)
+    ]
+
+
 LOOK_AGAIN = (
     mark_plural(
         "%(n)s pair was decided before its labels changed and waits for a second look; until then the decision stands",
@@ -225,4 +243,6 @@ def request_note(name: str | None) -> Sentence:
 def read_request_note(note: str) -> Sentence:
     """The same of what the store has kept of it, which is a mere text."""
     by_command = request_note(None)
+    if not note.startswith("asked by "):  # since a label was split
+        return say("%(why)s", why=note)
     return by_command if note == by_command else request_note(note.removeprefix("asked by "))

@@ -45,10 +45,11 @@ def effective_words(tx: Tx) -> Words:
 def load_names(study: StudyContext) -> list[GridNames]:
     """The names that the study's grids have, to which words can be given."""
     with study._store.read() as tx:
-        return _study_names(tx)
+        return study_names(tx)
 
 
-def _study_names(tx: Tx) -> list[GridNames]:
+def study_names(tx: Tx) -> list[GridNames]:
+    """The names that the grids have in a transaction."""
     names = []
     for key in grids.for_each_grid(tx):
         plan = settings.of_stage(tx, PLAN)
@@ -164,7 +165,7 @@ def save_words(
         check_seen(tx, Words, seen)
         new_words = words or effective_options(tx, Words, {})
         try:
-            check_words(new_words, _study_names(tx))
+            check_words(new_words, study_names(tx))
         except ExceptionGroup as group:
             raise InputError(join(map(str, group.exceptions), "; ")) from None
         counts = {name: len(getattr(new_words, name)) for name in Words.verbatim}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Subquery, bindparam, case, exists, func, null, select, update
+from sqlalchemy import ColumnElement, Select, Subquery, bindparam, case, exists, func, null, or_, select, update
 
 from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Origin, Round, Status, Verdict
@@ -16,7 +16,10 @@ from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
 SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
-IS_CURRENT = SEEN_DECISION.c.answer_id == adjudication.c.answer_id
+IS_CURRENT = or_(
+    SEEN_DECISION.c.answer_id == adjudication.c.answer_id,
+    rounds.code_of(SEEN_DECISION) == rounds.code_of(adjudication),  # labels that were made one since
+)
 """True where the label that a validator saw still stands; a verdict on another one does not count."""
 
 
@@ -70,15 +73,17 @@ def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def _select_answers(of: Round, *columns: str) -> Select[Any]:
     decided_answer = answer.alias("decided")
-    agrees = case((answer.c.code == decided_answer.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
+    own_code, value = rounds.reading("code"), rounds.reading("value")
+    is_same = own_code == rounds.reading("code", decided_answer)
+    agrees = case((is_same, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     available: dict[str, ColumnElement[Any]] = {
         **assignment.c,
         **judgement.c,
         **{"assignment_id": assignment.c.id, "hs_id": cell.c.row_id, "cn_id": cell.c.column_id},
         "annotator": person.c.name,
-        "own_code": case((round_.c.blind, answer.c.code)) if of.checks else null(),
-        "code": case((round_.c.blind, agrees), else_=answer.c.code) if of.checks else answer.c.code,
-        "value": answer.c.value,
+        "own_code": case((round_.c.blind, own_code)) if of.checks else null(),
+        "code": case((round_.c.blind, agrees), else_=own_code) if of.checks else own_code,
+        **{"value": value, "answer_id": rounds.reading("answer_id")},
         "has_note": case((judgement.c.note != "", 1), else_=0),
     }
     others = [table for table, names in ((person, {"annotator"}), (cell, {"hs_id", "cn_id"})) if names & set(columns)]
@@ -190,8 +195,8 @@ def current_answers(tx: Tx, of: Round, *columns: str, in_order: bool = True) -> 
 
 def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     """Every answer that a pair ever got but as a known pair, and when one was withdrawn, oldest first: `round`,
-    `person`, `code`, `value` (JSON), `skipped`, `withdrawn`, `note`, `origin`, `at`, `answered_at`, `run`
-    (missing: not known).
+    `person`, `code`, `value` (JSON), `given` (likewise, before labels changed), `skipped`, `withdrawn`, `note`,
+    `origin`, `at`, `answered_at`, `run` (missing: not known).
     """
     # A blind answer amounts to the verdict on what had been decided, as it was then.
     seen = SEEN_DECISION.c.id == judgement.c.adjudication_id
@@ -201,9 +206,10 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     was_blind = of_answer.where(answer.c.id == judgement.c.answer_id).correlate(judgement).scalar_subquery()
     code = case((was_blind, verdict), else_=rounds.code_of(judgement)).label("code")
     value, withdrawn = rounds.value_of(judgement).label("value"), judgement.c.withdraws.is_not(None).label("withdrawn")
+    given = rounds.value_of(judgement, as_given=True).label("given")
     columns = (judgement.c.skipped, withdrawn, *judgement.c["note", "origin", "at", "answered_at"])
     by, run = person.c.name.label("person"), judgement.c.run_id.label("run")
-    query = select(rounds.NAME.label("round"), by, code, value, *columns, run)
+    query = select(rounds.NAME.label("round"), by, code, value, given, *columns, run)
     query = query.select_from(latest_rows.joined(latest_rows.JUDGED, round_, person))
     query = query.where(assignment.c.cell_id == cell_id, assignment.c.round_id.not_in(rounds.known_ids(tx)))
     return frame(tx, query.order_by(judgement.c.id)).astype({"withdrawn": bool, "run": "Int64"})

@@ -280,10 +280,10 @@ def add_judgement(tx: Tx, assignment_row: Any, row: dict[str, Any], status: Stat
 
 def current_answer(tx: Tx, assignment_id: int) -> tuple[int, str, str] | None:
     """Number, digest and origin of the answer to an assignment that counts; None where it was skipped."""
-    columns = *tables.answer.c["id", "digest"], judgement.c.origin
+    columns = *map(rounds.reading, ("answer_id", "digest")), judgement.c.origin
     query = select(*columns).join_from(tables.answer, judgement, judgement.c.answer_id == tables.answer.c.id)
     query = query.join(assignment, assignment.c.judgement_id == judgement.c.id).where(assignment.c.id == assignment_id)
-    return (row.id, row.digest, row.origin) if (row := tx.execute(query).first()) else None
+    return (row.answer_id, row.digest, row.origin) if (row := tx.execute(query).first()) else None
 
 
 _is_asked = (receipt.c.person_id == bindparam("person")) & (receipt.c.request_id == bindparam("request"))

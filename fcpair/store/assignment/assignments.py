@@ -257,7 +257,7 @@ class KnownAnswer(NamedTuple):
 
 
 _KNOWN_ANSWERS = (
-    select(assignment.c.person_id, *cell.c["id", "row_id", "column_id"], assignment.c.status, answer.c.code)
+    select(assignment.c.person_id, *cell.c["id", "row_id", "column_id"], assignment.c.status, rounds.reading("code"))
     .join(cell, cell.c.id == assignment.c.cell_id)
     .outerjoin(judgement, judgement.c.id == assignment.c.judgement_id)
     .outerjoin(answer, answer.c.id == judgement.c.answer_id)

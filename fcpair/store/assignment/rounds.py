@@ -8,7 +8,7 @@ from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, FromClause, ScalarSelect, bindparam, case, delete, select
+from sqlalchemy import ColumnElement, FromClause, ScalarSelect, bindparam, case, delete, func, select
 
 from fcpair.errors import UnknownIdError
 from fcpair.param_values import from_params
@@ -90,15 +90,31 @@ def get_or_add_answers(tx: Tx, round_id: int, answers: Sequence[Answer]) -> list
 
 def answer_values(tx: Tx, ids: Sequence[int]) -> list[str]:
     """Values of these answers, as JSON, in their order."""
-    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(as_subquery(ids)))
+    query = select(answer.c.id, reading("value")).where(answer.c.id.in_(as_subquery(ids)))
     values_by_id = {row.id: row.value for row in tx.execute(query)}
     return [values_by_id[id_] for id_ in ids]
 
 
+def reading(column: str, of: FromClause = answer) -> ColumnElement[Any]:
+    """A column of an answer, or of the one that it reads as since labels were changed: the one place where that is
+    looked up. `answer_id` is its id.
+    """
+    if column == "answer_id":
+        return func.coalesce(of.c.reads_as, of.c.id).label(column)
+    now = select(_now.c[column]).where(_now.c.id == of.c.reads_as).correlate(of).scalar_subquery()
+    return case((of.c.reads_as.is_(None), of.c[column]), else_=now).label(column)
+
+
+_now = answer.alias("now")
+
+
 @cache
-def value_of(table: FromClause, column: str = "value") -> ScalarSelect[Any]:
-    """Select the value, as JSON, of the answer a judgement or decision points at; none where it points at none."""
-    return select(answer.c[column]).where(answer.c.id == table.c.answer_id).correlate(table).scalar_subquery()
+def value_of(table: FromClause, column: str = "value", *, as_given: bool = False) -> ScalarSelect[Any]:
+    """Select the value, as JSON, of the answer a judgement or decision points at, as it reads now or was given; none
+    where it points at none.
+    """
+    value = answer.c[column] if as_given else reading(column)
+    return select(value).where(answer.c.id == table.c.answer_id).correlate(table).scalar_subquery()
 
 
 def code_of(table: FromClause) -> ScalarSelect[Any]:
@@ -261,17 +277,31 @@ def validation(tx: Tx) -> Round:
     return next((item for item in all_rounds if item.checks is not None), no_round)
 
 
-_ANSWERS = PreparedStatement(select(answer.c.id, answer.c.code).where(answer.c.round_id == bindparam("round")))
+_ANSWERS = PreparedStatement(
+    select(answer.c.id, reading("answer_id"), reading("code")).where(answer.c.round_id == bindparam("round"))
+)
 
 
 def answer_ids(tx: Tx, round_id: int) -> dict[int, int]:
     """The id of each answer of a round that asks one closed question, by its code."""
-    return {row.code: row.id for row in _ANSWERS.all(tx, round=round_id) if row.code is not None}
+    rows = _ANSWERS.all(tx, round=round_id)
+    return {row.code: row.id for row in rows if row.code is not None and row.answer_id == row.id}
 
 
 def label_ids(tx: Tx) -> dict[int, int]:
     """The id of each answer of the round whose answers count, by its code."""
     return answer_ids(tx, primary(tx).id)
+
+
+def codes_by_id(tx: Tx) -> dict[int, int]:
+    """The code of each answer of that round by its id, also of those that read as another since."""
+    return {row.id: row.code for row in _ANSWERS.all(tx, round=primary(tx).id) if row.code is not None}
+
+
+def reads_as(tx: Tx, answer_id: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The id of the label as which one is read, in a statement that does not join answers: as a rule its own."""
+    moved = {row.id: row.answer_id for row in _ANSWERS.all(tx, round=primary(tx).id) if row.answer_id != row.id}
+    return case(moved, value=answer_id, else_=answer_id) if moved else answer_id
 
 
 _twin = round_.alias("twin")

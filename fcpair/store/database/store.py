@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
@@ -12,9 +12,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from time import monotonic
+from typing import Any
 from weakref import finalize
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, event
 
 from fcpair.errors import BusyError, FcpairError, InputError, StudyError
 from fcpair.store.database import backends, schema
@@ -67,6 +68,18 @@ class Store:
         rehearsing = self.for_grid(self._grid)
         rehearsing._rehearses = look
         return rehearsing
+
+    def hiding(self, views: Callable[[str], Iterable[str]]) -> Store:
+        """The same database, whose tables are hidden behind temporary views, made of the name of their schema."""
+        engine = self._home.engine()
+
+        @event.listens_for(engine, "connect")
+        def hide(connection: Any, _record: object) -> None:
+            for statement in views(connection.execute(self._home.backend.SCHEMA).fetchone()[0]):
+                connection.execute(statement)
+            connection.commit()
+
+        return Store(self._home, engine).for_grid(self._grid)
 
     @classmethod
     def create(cls, place: Place, fill: Callable[[Tx], object], *, bulk: bool = False, create: bool = True) -> Store:

@@ -180,6 +180,8 @@ answer = _numbered(
     Column("code", Number),
     Column("text_id", ForeignKey("text.id")),  # what was written
     _checksum_column(),
+    # The answer that this one reads as since labels were renamed or merged; what was given stays as it was.
+    Column("reads_as", ForeignKey("answer.id")),
     UniqueConstraint("round_id", "digest"),
 )
 
@@ -393,5 +395,19 @@ shown_figure = _table(
     Column("n", Number, nullable=False),
 )
 
+# A change of the labels of a grid, and what there was before it: the forms of the rounds, what answers read as and the
+# rules of tiers (`before`), and the newest answer, judgement and decision. With these, tiers of then are derived again.
+relabelling = _numbered(
+    "relabelling",
+    Column("grid_id", ForeignKey("grid.id"), nullable=False),
+    Column("change", JSON, nullable=False),
+    Column("before", JSON, nullable=False),
+    Column("answer_id", Number, nullable=False),
+    Column("judgement_id", Number, nullable=False),
+    Column("adjudication_id", Number, nullable=False),
+    Column("run_id", ForeignKey("run.id"), nullable=False),
+    Column("at", words(32), nullable=False),
+)
+
 # Tables whose rows nobody changes or deletes, which the database itself refuses.
-APPEND_ONLY = (judgement, adjudication)
+APPEND_ONLY = (judgement, adjudication, relabelling)

@@ -55,12 +55,12 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
     for place, texts_by_condition in ((cell.c.row_id, ids.rows), (cell.c.column_id, ids.columns)):
         for texts in texts_by_condition:
             yield place.in_(as_subquery(texts))
-    in_labelling = rounds.in_round(rounds.primary(tx))
+    in_labelling, label_id = rounds.in_round(rounds.primary(tx)), rounds.reads_as(tx, judgement.c.answer_id)
     for person_id, answer_id in ((ids.person, ids.answer), (ids.other, ids.other_answer)):
         if is_theirs := [] if person_id is None else [assignment.c.person_id == person_id]:
             yield cell.c.id.in_(select(assignment.c.cell_id).where(*is_theirs))
         if answer_id is not None:
-            yield cell.c.id.in_(_answered(in_labelling, judgement.c.answer_id == answer_id, *is_theirs))
+            yield cell.c.id.in_(_answered(in_labelling, label_id == answer_id, *is_theirs))
     is_own = [] if ids.person is None else [assignment.c.person_id == ids.person]
     if wanted.skipped is not None:
         skipped = _assigned(in_labelling, Status.SKIPPED, *is_own)

@@ -250,4 +250,5 @@ def differences(visit: LeadVisit, before: str = "", after: str = "", download: b
         counts={} if changes is None else changes.counts(),
         changes=(changes or ())[:SHOWN_CHANGES],
         n_changes=len(changes or ()),
+        relabelled=() if changes is None else changes.relabelled,
     )

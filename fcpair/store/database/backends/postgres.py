@@ -71,6 +71,7 @@ def _plain_value(value: Any) -> Any:
 class _Postgres(Backend):
     ERRORS = (psycopg.Error, DBAPIError)
     MANY_WRITE = True
+    SCHEMA = "SELECT quote_ident(current_schema())"
     GUARDS = """
 SELECT tgname, pg_get_triggerdef(t.oid, true) || CASE tgenabled WHEN 'O' THEN '' ELSE ' [' || tgenabled::text || ']' END
 FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid

@@ -31,6 +31,7 @@ class Backend(Protocol):
 
     ERRORS: tuple[type[Exception], ...]  # what its driver raises, by itself or by way of SQLAlchemy
     MANY_WRITE: bool  # a server keeps it: several can write at once, and a connection can be ended at any time
+    SCHEMA: str  # the statement that names the schema which has a study's tables
     GUARDS: str  # the statement that lists whatever acts on changes: its name, and how it is defined
     REFUSAL: Mapping[str, str] = MappingProxyType({})  # the function that triggers call, and how it is defined
     MAKE_REFUSAL: tuple[str, ...] = ()  # the statement that makes it

@@ -203,6 +203,7 @@ def _rights(path: str | Path) -> int:
 class _SQLite(Backend):
     ERRORS = (sqlite3.Error, DBAPIError)
     MANY_WRITE = False
+    SCHEMA = "SELECT 'main'"
     GUARDS = "SELECT name, sql FROM sqlite_master WHERE type='trigger'"
     DROP_SEAL = f"DROP TRIGGER IF EXISTS {SEAL}"
     N_PAGES = "PRAGMA page_count"
