@@ -219,18 +219,9 @@ class Submissions:
             "guideline_id": submission.guideline_version or assignment.guideline_version,
         }
         judgement_id = task_queries.add_judgement(tx, assignment, row, Status.SKIPPED if skipped else Status.DONE)
-        if skipped or assignment.until is not None or assignment.may_decide:
+        if skipped or assignment.until is not None or assignment.may_decide or assignment.may_ask:
             with grids.on_grid(tx, assignment.grid_id):
-                if assignment.until is not None:
-                    leases.renew_leases(tx, visitor.id, assignment.round_id)
-                if skipped and assignment.known == Known.QUALIFICATION:
-                    n_skipped = int(assignment.status != Status.SKIPPED)
-                    known_pairs.replace_skipped(tx, rounds.by_id(tx, assignment.round_id), {visitor.id: n_skipped})
-                elif skipped:
-                    reassignment.pass_on_skipped(tx, assignment.id, is_control=assignment.known == Known.CONTROLS)
-                if assignment.may_decide and closed_question(form_of(assignment.form)):
-                    rule_decisions.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
-                    further.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
+                _follow(tx, visitor, assignment, skipped=skipped)
         reply = {"judgement_id": judgement_id, "assignment_id": submission.assignment_id}
         return {**reply, "guideline_version": assignment.guideline_version}
 
@@ -322,6 +313,22 @@ class Submissions:
         is_control, returns = assignment.known == Known.CONTROLS, status is Status.SKIPPED and submission.answer != SKIP
         if returns and not open_slots.reclaim_skipped(tx, submission.assignment_id, is_control=is_control):
             raise ConflictError.say("somebody else has this pair now, since you skipped it")
+
+
+def _follow(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: bool) -> None:
+    """Let what rests on an answer follow it: leases, who gets a skipped pair, decisions by rule, further people."""
+    if assignment.until is not None:
+        leases.renew_leases(tx, visitor.id, assignment.round_id)
+    if skipped and assignment.known == Known.QUALIFICATION:
+        n_skipped = int(assignment.status != Status.SKIPPED)
+        known_pairs.replace_skipped(tx, rounds.by_id(tx, assignment.round_id), {visitor.id: n_skipped})
+    elif skipped:
+        reassignment.pass_on_skipped(tx, assignment.id, is_control=assignment.known == Known.CONTROLS)
+    if (assignment.may_decide or assignment.may_ask) and closed_question(form_of(assignment.form)):
+        if assignment.may_decide:
+            rule_decisions.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
+        if assignment.may_ask:
+            further.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
 
 
 def check_visitor(visitor: Visitor, state: Any = None) -> None:

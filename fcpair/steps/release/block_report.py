@@ -97,7 +97,7 @@ def block_notes(tx: Tx) -> list[Sentence]:
     notes, blocks = list[Sentence](), cells.load_blocks(tx)
     if settings.of_stage(tx, Further.stage) and (n := judgements.n_further(tx)):
         counted = context.effective_options(tx, Agree, {}).further
-        rest = say("so does agreement") if counted else say("agreement is measured without")
+        rest = say("and so does agreement") if counted else say("but agreement does not")
         notes.append(
             say_number(
                 "%(n)s label was asked for because labels tied or somebody was not sure: tiers count it, %(rest)s",

@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Select, String, bindparam, case, exists, f
 from sqlalchemy import cast as as_type
 
 from fcpair.errors import ConflictError
-from fcpair.params import Adjudicate, Assign
+from fcpair.params import Adjudicate, Assign, Further
 from fcpair.records import Known, Origin, Round, Status, Visitor
 from fcpair.store import people
 from fcpair.store.answers.judgements import IS_CURRENT, SEEN_DECISION
@@ -217,9 +217,11 @@ _IS_QUALIFYING = exists().where(
     _qualifying.c.round_id == _QUALIFICATION,
     _qualifying.c.status == Status.OPEN.value,
 )
-_HAS_POLICY = exists().where(
-    tables.setting.c.grid_id == round_.c.grid_id, tables.setting.c.key.startswith(f"{Adjudicate.stage}.")
+_HAS_POLICY, _HAS_RULES = (
+    exists().where(tables.setting.c.grid_id == round_.c.grid_id, tables.setting.c.key.startswith(f"{stage}."))
+    for stage in (Adjudicate.stage, Further.stage)
 )
+_COUNTS_OR_CONTROLS = round_.c.counts | (Known.CONTROLS.value == _use)
 _FIND_ASSIGNMENT = PreparedStatement(
     hash_chain.with_place(
         select(
@@ -228,7 +230,8 @@ _FIND_ASSIGNMENT = PreparedStatement(
             *_STANDING[:2],
             case((round_.c.checks.is_not(None), has_open_label(assignment.c.cell_id))).label("still_labelled"),
             people.NEWEST_GUIDELINES.label("guideline_version"),
-            ((round_.c.counts | (Known.CONTROLS.value == _use)) & _HAS_POLICY).label("may_decide"),
+            (_COUNTS_OR_CONTROLS & _HAS_POLICY).label("may_decide"),
+            (_COUNTS_OR_CONTROLS & _HAS_RULES).label("may_ask"),
             _use.label("known"),
             round_.c.options["calibrates"].as_string().label("calibrates"),
             _QUALIFICATION.label("qualification"),
@@ -249,9 +252,10 @@ def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
     """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`, `form`,
     `counts`, `checks` and the options `known` and `calibrates`, the standing `decision_id` and `decided`, the newest
     `guideline_version`, whether a policy decides by answers to it, or would if its control pairs counted
-    (`may_decide`), the id of the round of its `qualification`, of which the visitor has something open or not
-    (`is_qualifying`), if somebody has still to label what it checks (`still_labelled`), what `hash_chain.add_answer`
-    has to know, and what `visitor_state` has. None where the visitor has none of this number in their role.
+    (`may_decide`), the same of standing rules that ask further people (`may_ask`), the id of the round of its
+    `qualification`, of which the visitor has something open or not (`is_qualifying`), if somebody has still to label
+    what it checks (`still_labelled`), what `hash_chain.add_answer` has to know, and what `visitor_state` has. None
+    where the visitor has none of this number in their role.
     """
     visitor_params = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}
     return _FIND_ASSIGNMENT.first(tx, one=assignment_id, **visitor_params)
