@@ -176,6 +176,7 @@ ACTS = {
         """,
         Extend,
         by_recipe=False,
+        options=(shared_option("--dry-run", is_flag=True),),
         working="extending the grid",
     ),
     "further": Act(

@@ -13,7 +13,7 @@ from fcpair.errors import InputError, list_first
 from fcpair.evaluate.measures import parse_measure
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.release.tier import read_run
-from fcpair.files.tables.tabular import Source, choose_sheet
+from fcpair.files.tables.tabular import Source, choose_sheet, name_of
 from fcpair.lazy import pd
 from fcpair.param_values import as_params
 from fcpair.params import Assign, Evaluate, Extend, Pair
@@ -54,12 +54,13 @@ def extend(
     sample: int | None = None,
     seed: int = 0,
     sheet_name: str | None = None,
+    dry_run: bool = False,
 ) -> RunRecord:
     """Let the grid take further HS, CNs or both, as a block of its own; what is there keeps its numbers and answers.
 
     New HS are crossed with all CNs, new CNs with all HS, less what is in the corpus unless `pair` kept that. Where
     pairs are assigned, the new ones are, too: the shares of the overlap hold over old and new together, and loads are
-    levelled over both. All of that is one transaction.
+    levelled over both. All of that is one transaction; with `dry_run` it is undone, and the run says what would be.
 
     Raises:
         InputError: texts that are in the grid already, too few HS to draw from, a run that brings nothing new, or the
@@ -67,15 +68,16 @@ def extend(
         StageError: the grid is planned or has no pairs, or there is nobody to assign pairs to.
     """
     options = options or Extend()  # which says that something must be given
-    with grid._store.write(bulk=True) as tx:
+    store = grid._store.rehearsing(lambda _tx: None) if dry_run else grid._store
+    with store.write(bulk=True) as tx:
         context.need_corpus(tx, options.stage)
         context.need_cells(tx, grid.grid.name)
         extensions, as_saved = load_extensions(tx), context.as_settings(options)
         if as_saved in extensions[-1:]:
-            raise InputError("the last extension was the same; for as much again, give another seed or other texts")
+            raise InputError.say("the last extension was the same; for as much again, give another seed or other texts")
         drawn, n_before = context.load_sample_size(tx), cells.n_cells(tx)
         if options.sample and not drawn:
-            raise InputError("the grid has all its pairs, and so has what is added to it; omit `sample`")
+            raise InputError.say("the grid has all its pairs, and so has what is added to it; omit `sample`")
         new_hs, new_cns, notes = _choose_texts(tx, options)
         run_id = context.begin_run(tx, options.stage, as_params(options))
         cells.begin_block(tx, run_id)
@@ -119,7 +121,7 @@ def _choose_texts(tx: Tx, options: Extend) -> tuple[list[int], list[int], list[s
         pool, notes = _pool_runs(tx, options, [*sides.text_ids(tx, "row"), *new_hs])
         pool = pool[~pool["cn_id"].isin([*sides.text_ids(tx, "column", drawn=True), *new_cns])]
         if pool.empty and not (new_hs or new_cns):
-            raise InputError(
+            raise InputError.say(
                 "the CNs at the top of the runs are all in the grid already, so there is nothing to add; a greater "
                 "`depth` takes more"
             )
@@ -137,9 +139,13 @@ def _find_new_texts(tx: Tx, side: str, path: Path, options: Extend) -> list[int]
     axis: sides.Axis = "row" if side == HS else "column"
     there = set(listed) & set(sides.text_ids(tx, axis, drawn=True))
     if there:
-        raise InputError(
-            f"{path}: {len(there):,} of {len(listed):,} {side.upper()} are in the grid already ({side}_id "
-            f"{list_first(sorted(there), 5)}); list only what is to be added"
+        raise InputError.say(
+            "%(file)s: %(n)s of %(all)s texts are in the grid already (%(side)s_id %(ids)s); list only what is new",
+            file=name_of(path),
+            n=len(there),
+            all=len(listed),
+            side=side,
+            ids=list_first(sorted(there), 5),
         )
     return listed
 

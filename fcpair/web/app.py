@@ -28,6 +28,7 @@ from fcpair.web.lead import (
     agreement,
     conflicts,
     evaluation,
+    extension,
     files,
     guidelines,
     help,
@@ -81,7 +82,20 @@ async def description(request: Request) -> Response:
 
 PAGES = (
     *(participant, adjudicate, start, start_tables, start_plan, building),
-    *(agreement, conflicts, policy, progress, guidelines, evaluation, files, uploads, releases, search, help),
+    *(
+        agreement,
+        conflicts,
+        policy,
+        progress,
+        guidelines,
+        evaluation,
+        extension,
+        files,
+        uploads,
+        releases,
+        search,
+        help,
+    ),
     people,  # last: the name of a person may be any word
 )
 

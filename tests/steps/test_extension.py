@@ -155,7 +155,7 @@ def test_with_open_assignment_the_new_pairs_are_open_to_whoever_asks(at: At) -> 
 def test_what_cannot_be_added_is_refused_and_nothing_changes(at: At) -> None:
     study, grid = with_grid(at("dealt"))
     refusals: list[tuple[Any, type[Exception], str]] = [
-        (partial(grid.extend, hs_list=pd.DataFrame({"hs": [HS[0], HS[5]]})), InputError, "1 of 2 HS are in the grid"),
+        (partial(grid.extend, hs_list=pd.DataFrame({"hs": [HS[0], HS[5]]})), InputError, "1 of 2 texts are in"),
         (partial(grid.extend, hs=3), InputError, "3 further HS cannot be drawn; there are 2"),
         (partial(grid.extend, hs=1, sample=3), InputError, "omit `sample`"),
         (grid.extend, InputError, "say what the grid is to take"),

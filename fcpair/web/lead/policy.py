@@ -8,16 +8,17 @@ from typing import Any, get_args
 
 from fastapi import APIRouter, Response
 
+from fcpair.done import tell
 from fcpair.errors import InputError, StageError
 from fcpair.grid import Grid
 from fcpair.param_values import digest_params
-from fcpair.params import Adjudicate, DiamondRule, Partition, Policy, Ties, Validate
+from fcpair.params import Adjudicate, DiamondRule, Further, Partition, Policy, Ties, Validate
 from fcpair.records import Role, RunRecord
 from fcpair.sentences import mark
 from fcpair.web.current_grid import CONFLICTS, TIERS
-from fcpair.web.form import Text, Ticked, fields, read_params
+from fcpair.web.form import Text, Ticked, fields, fields_of, read_params
 from fcpair.web.lead.panels import PANELS
-from fcpair.web.visits import LeadVisit
+from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 from fcpair.work_records import DryRun
 
 router = APIRouter(include_in_schema=False)
@@ -28,7 +29,13 @@ NONE = "none"  # in the place of a policy that held, where none did
 
 @router.get(POLICY)
 def show_policy(visit: LeadVisit, run: int = 0, policy: str = "", ties: str = "", before: str = "") -> Response:
-    """Show the adjudication policy, and what the one that is chosen would do."""
+    """Show the adjudication policy, and what the one that is chosen would do; and the rules that ask further people."""
+    return _show_policy(visit, run, policy, ties, before)
+
+
+def _show_policy(
+    visit: Visit, run: int = 0, policy: str = "", ties: str = "", before: str = "", **asking: Any
+) -> Response:
     here, log = visit.here, visit.study.log()
     done, held = next((record for record in log if record.id == run), None), here.grid.policy
     shown = parse_policy(policy, ties) if policy else held or here.grid.effective_options(Adjudicate)
@@ -47,8 +54,26 @@ def show_policy(visit: LeadVisit, run: int = 0, policy: str = "", ties: str = ""
         all_ties=get_args(Ties),
         would=would,
         back=_way_back(here.grid, log, done, before),
+        further=fields_of(Further).values(),
+        rules=here.grid.effective_options(Further),
         simulated=here.monitor.simulated_note(),
+        **asking,
     )
+
+
+@router.post(f"{CONFLICTS.path}/further")
+def ask_further(visit: LeadVisit, confirmed: Text = "") -> Response:
+    """Set the rules that ask further people, once what they ask for now has been shown and confirmed."""
+    grid, typed = visit.here.grid, fields(visit.request)
+    try:
+        rules = read_params(grid.effective_options(Further), typed)
+        asked = grid.desk.forecast_further(rules)
+    except REFUSALS as refusal:
+        return _show_policy(visit.refused(refusal), typed=typed)
+    forecast = f"{digest_params(rules)} {sum(asked.values())}"
+    if asked and confirmed != forecast:
+        return _show_policy(visit, typed=typed, asked=tell(Further.stage, {}, asked), confirmed=forecast)
+    return visit.act(lambda: grid.save.further(rules), POLICY, lambda refused: _show_policy(refused, typed=typed))
 
 
 def parse_policy(policy: Any, ties: Any) -> Adjudicate:
