@@ -683,12 +683,17 @@ class Relabel(Checked):
     """A change of the labels of a grid, which may have been given already."""
 
     stage: ClassVar[str] = "relabel"
-    kind: Relabelling = param("rename", "what becomes of the labels")
-    labels: tuple[str, ...] = param((), "the labels that are changed")
-    into: tuple[str, ...] = param(
-        (), "the names that there are instead, or as well; after a new one, + says that it is positive, ? indefinite"
+    kind: Relabelling = param("rename", mark("rename one, merge several, split or add one"), label=mark("Change"))
+    labels: tuple[str, ...] = param(
+        (), mark("the labels that are changed, one on each line; none to add one"), label=mark("Labels"), rows=3
     )
-    reason: str = param("", mark("why; it stays on record"))
+    into: tuple[str, ...] = param(
+        (),
+        mark("their new names; after one that is split off or added, + makes it positive, and ? not definite"),
+        label=mark("New names"),
+        rows=3,
+    )
+    reason: str = param("", mark("why; it stays on record"), label=mark("Reason"), rows=2)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from fcpair.cli.options import (
     with_grid,
     with_study,
 )
-from fcpair.cli.output import note_trial, print_note, print_run, progress, status_spinner
+from fcpair.cli.output import note_trial, print_note, print_receipt, print_run, progress, status_spinner
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import (
@@ -456,7 +456,10 @@ def make_command(words: str) -> click.Command:
             if act.counted:
                 arguments["progress"] = report
             run = attrgetter(act.method)(target)(*options, **arguments, **act.also)
-        print_run(run)
+        if arguments.get("dry_run"):
+            print_receipt(f"would be: {run.told}", run.counts)
+        else:
+            print_run(run)
         if act.then:
             act.then(target)
 

@@ -157,6 +157,9 @@ AGREEMENT = LeadPage("/lead/agreement", mark("Agreement"), ("agreement", "every_
 CALIBRATION = LeadPage("/lead/calibration", mark("Calibration"), ("calibration",), has_labels)
 GRID = LeadPage("/lead/grid", mark("Grid"), ("coverage",), parts=("/lead/pair/", "/lead/grid/"))
 CONFLICTS = LeadPage("/lead/conflicts", mark("Conflicts"), (), has_decisions, parts=("/lead/conflicts/",))
+LABELS = LeadPage(
+    "/lead/labels", mark("Labels"), fits=lambda here: here.has_labels and here.grid.scheme.kind == "one_of"
+)
 EXAMPLES = LeadPage(
     "/lead/examples",
     mark("Examples"),
@@ -174,7 +177,7 @@ COMPONENTS = LeadPage("/lead/components", "Components")  # for those who build p
 LEAD_PAGES: dict[str, tuple[LeadPage, ...]] = {  # by the groups of the navigation
     mark("Study"): (PROGRESS, WORDS, TERMS, GUIDELINES),
     mark("People"): (PEOPLE, CALIBRATION),
-    mark("Data"): (GRID, CONFLICTS, EXAMPLES, UPLOADS),
+    mark("Data"): (GRID, CONFLICTS, LABELS, EXAMPLES, UPLOADS),
     mark("Results"): (AGREEMENT, TIERS, EVALUATION, DOWNLOADS, RELEASES),
 }
 

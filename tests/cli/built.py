@@ -92,6 +92,15 @@ def below_the_mark(folder: Path) -> Study:
     return study
 
 
+def four_labels(folder: Path) -> Study:
+    """The small study with labels, to which a second positive one was added."""
+    study = build_to("labelled", Study.create(folder / "study.db", Setup(title="Four")), folder)
+    study.grid().adjudicate(policy="majority")
+    study.grid().relabel(kind="add", into=["great+"], reason="some are better still")
+    study.grid().relabel(kind="rename", labels=["not_appropriate"], into=["unfit"], reason="it is shorter")
+    return study
+
+
 BUILT: Mapping[str, Callable[[Path], Study]] = {
     "shown": shown,
     "unasked": unasked,
@@ -103,4 +112,5 @@ BUILT: Mapping[str, Callable[[Path], Study]] = {
     "discussing": in_discussion,
     "known": known,
     "below_the_mark": below_the_mark,
+    "four_labels": four_labels,
 }

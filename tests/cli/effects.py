@@ -102,6 +102,15 @@ labels import
 + --reader cells || --reader cells > --round nowhere || labelled/ ={again} > --supersede
 - --people {t} | --round label || --reader fc-conan > --supersede | --round label
 ~ --people
+labels rename
++ =appropriate suitable > --reason … || = > --dry-run
+labels merge
++ =appropriate great --into … > --reason … || =appropriate great --reason … > --into great || = > --dry-run
+labels split
++ =appropriate --into kind+ --into … > --reason … || =appropriate --into kind+ --reason … > --into other
++ = > --dry-run
+labels add
++ =… > --reason … || = > --dry-run
 labels sheets
 + --layout cells | --sheet-format xlsx || --layout cells > --round nowhere
 - --round label
@@ -166,8 +175,9 @@ validate import
 validate sheets
 + --sheet-format xlsx
 partition
++ four_labels/ = > --as-of 1
 + = > --diamond majority | --tier bronze || --out {folder}/b.csv | --layout fc-conan
-- = > --layout fc-conan | --out {folder}/b.csv
+- = > --layout fc-conan | --out {folder}/b.csv || --as-of 1 > --diamond majority
 explain
 + --diamond majority
 evaluate

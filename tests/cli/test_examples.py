@@ -80,5 +80,5 @@ def test_a_cell_is_explained_in_every_round_as_people_read_it(example: Callable[
     assert f"propose: careful answered {proposed['text']}\n" in printed
     assert f"curate: {curated['by']} answered text: {curated['text']}; fit: {curated['fit']} SIMULATED" in printed
     assert [sorted(one) for one in fcpair.json("explain", "1")["answers"]] == 2 * [
-        ["answer", "answered_at", "at", "note", "origin", "person", "round", "run", "withdrawn"]
+        ["answer", "answered_at", "at", "given", "note", "origin", "person", "round", "run", "withdrawn"]
     ]

@@ -93,9 +93,10 @@ def _write_tier(grid: Grid, tiers: Tiers, tier: str, out: Path | None, form: str
     brief = [[shorten(cell, BRIEF) if isinstance(cell, str) else cell for cell in line] for line in cells]
     title, columns = f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown]
     table = output.Table(title, columns, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
+    notes = grid.desk.basis_notes if tiers.as_of is None else []
     simulated, sampled = grid.desk.simulated_note, grid.sample_size
     output.emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
-    output.print_note(*(grid.desk.basis_notes if tiers.as_of is None else ()))
+    output.print_note(*notes)
 
 
 @click.command()

@@ -55,7 +55,7 @@ def label_versions(grid: GridContext) -> list[LabelVersion]:
     printed = [*(change.before["forms"][str(primary.id)] for change in past), primary.form]
     forms = (form_of(form).current for form in printed)
     questions = [str(form if len(form.questions) > 1 else form.questions[0][1]) for form in forms]
-    told = ((str(tell_relabelling(of.change)), of.change["reason"], of.run_id, of.at) for of in past)
+    told = ((tell_relabelling(of.change), of.change["reason"], of.run_id, of.at) for of in past)
     return [LabelVersion(at, asked, *of) for at, (asked, of) in enumerate(zip(questions, [(), *told], strict=True), 1)]
 
 
@@ -106,23 +106,22 @@ def relabel(
         names = dict.fromkeys(change.labels, change.into[0]) if changed.split is None else {}
         kept = list(_follow(tx, change, names))
         labels = judgements.label_arrays(tx, "cell_id", "code")
-        is_concerned = np.isin(labels["code"], [of.code for of in question if of.name in change.labels])
+        concerned = [of.code for of in question if of.name in {*change.labels} - {*change.into}]
+        is_concerned = np.isin(labels["code"], concerned)
         cell_ids = np.unique(labels["cell_id"][is_concerned]).tolist()
         run_id = context.begin_run(tx, change.stage, as_params(change))
         rules = as_params(context.effective_options(tx, Partition, {}))
         relabelling.change(tx, as_params(change), _changed_rounds(tx, question, changed), rules, run_id)
         for stage, values in kept:
             settings.save_settings(tx, stage, values, run_id)
-        notes = list(_follow_words(tx, change, run_id))
+        notes = tuple(_follow_words(tx, change, run_id))
         counts = {"answers": int(is_concerned.sum()), "pairs": len(cell_ids)} if change.labels else {}
         if changed.split is not None:
             counts = {"ambiguous": counts.pop("answers"), **counts, **_ask_again(tx, changed, change, run_id)}
         counts |= rule_decisions.apply_policy(tx, cell_ids)
         if changed.split is not None and (n := _reopen_decisions(tx, changed.split, change)):
             counts["to_decide"] = n
-        run = runs.end_run(tx, run_id, counts)
-    would = [say("this is what it would do; nothing was changed")] if dry_run else []
-    return replace(run, notes=(*notes, *would))
+        return replace(runs.end_run(tx, run_id, counts), notes=notes)
 
 
 def _changed_rounds(tx: Tx, question: OneOf, changed: ChangedLabels) -> dict[int, relabelling.ChangedRound]:

@@ -1,7 +1,8 @@
-"""The lead's pages of the policy that decides, of validation, and of the tiers with the rule of Diamond."""
+"""The lead's pages of labels, of the policy that decides, of validation, and of the tiers with the rule of Diamond."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, get_args
@@ -12,10 +13,10 @@ from fcpair.done import tell
 from fcpair.errors import InputError, StageError
 from fcpair.grid import Grid
 from fcpair.param_values import digest_params
-from fcpair.params import Adjudicate, DiamondRule, Further, Partition, Policy, Ties, Validate
+from fcpair.params import Adjudicate, DiamondRule, Further, Partition, Policy, Relabel, Ties, Validate
 from fcpair.records import Role, RunRecord
 from fcpair.sentences import mark
-from fcpair.web.current_grid import CONFLICTS, TIERS
+from fcpair.web.current_grid import CONFLICTS, LABELS, TIERS
 from fcpair.web.form import Text, Ticked, fields, fields_of, read_params
 from fcpair.web.lead.panels import PANELS
 from fcpair.web.visits import REFUSALS, LeadVisit, Visit
@@ -24,6 +25,7 @@ from fcpair.work_records import DryRun
 router = APIRouter(include_in_schema=False)
 POLICY, VALIDATION = f"{CONFLICTS.path}/policy", f"{CONFLICTS.path}/validation"
 RULE_NAMES = (mark("unanimous"), mark("majority"), mark("median"))  # as pages show them
+KINDS = (mark("rename"), mark("merge"), mark("split"), mark("add"))
 NONE = "none"  # in the place of a policy that held, where none did
 
 
@@ -174,3 +176,32 @@ def show_tiers(visit: LeadVisit, run: int = 0) -> Response:
     if TIERS.fits(here):
         values |= PANELS["tiers"].values(here, visit.language)
     return visit.lead_page("lead_tiers_page.html.j2", TIERS, run, **values, simulated=here.monitor.simulated_note())
+
+
+@router.get(LABELS.path)
+def show_labels(visit: LeadVisit, run: int = 0) -> Response:
+    """Show the labels, how they were changed, and the form that changes them."""
+    return _labels_page(visit, {}, run)
+
+
+@router.post(LABELS.path)
+def change_labels(visit: LeadVisit, confirmed: Text = "") -> Response:
+    """Change the labels, once it was `confirmed` what would follow, in the words in which the page says it."""
+    grid, typed = visit.here.grid, fields(visit.request)
+    try:
+        change = read_params(Relabel(), typed)
+        would = grid.relabel(change, dry_run=True)
+    except REFUSALS as refusal:
+        return _labels_page(visit.refused(refusal), typed)
+    if confirmed != would.told:
+        return _labels_page(visit, typed, would=would)
+    return visit.act(lambda: grid.relabel(change), LABELS.path, lambda refused: _labels_page(refused, typed))
+
+
+def _labels_page(visit: Visit, typed: Mapping[str, str], run: int = 0, would: RunRecord | None = None) -> Response:
+    grid = visit.here.grid
+    shown = [(param, typed.get(name, "")) for name, param in fields_of(Relabel).items()]
+    versions = grid.label_versions()[::-1] if LABELS.fits(visit.here) else []
+    choices = grid.scheme if versions else ()
+    values = {"fields": shown, "versions": versions, "choices": choices, "would": would}
+    return visit.lead_page("lead_label_changes.html.j2", LABELS, run, **values)

@@ -35,6 +35,7 @@ ABOUT = {  # by the beginning of an address, the page of the documentation about
     "/lead/grid": "howto/lead#the-map-of-the-grid",
     "/lead/pair": "howto/lead#searching-the-grid",
     "/lead/conflicts": "howto/lead#adjudicating-and-validating",
+    "/lead/labels": "howto/relabelling",
     "/lead/examples": "howto/examples",
     "/lead/guidelines": "howto/lead#guidelines",
     "/lead/words": "howto/wording",
