@@ -87,6 +87,7 @@ def write_report(
     blocks: AgreementBlocks | None = own(None),
     metadata: str | None = own(None),
     bins: Sequence[str] = own(()),
+    further: bool = own(False),
 ) -> Path:
     """Write everything about the study into one HTML file, whole or not at all; the same study gives the same bytes.
 
