@@ -13,7 +13,7 @@ import numpy as np
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.corpus.corpus import CN, HS, distinct_texts, read_corpus
-from fcpair.files.release.tier import TextIds, read_run
+from fcpair.files.release.trec_runs import read_run
 from fcpair.files.tables.tabular import Source
 from fcpair.lazy import pd
 from fcpair.models import encode, model_files
@@ -27,6 +27,7 @@ from fcpair.params import (
     Backend,
     CorpusFormat,
     Encoding,
+    Ids,
     Import,
     Pair,
     Retrieve,
@@ -41,7 +42,7 @@ from fcpair.steps import grids
 from fcpair.steps.base import context
 from fcpair.steps.base.context import Basis, GridContext, StudyContext
 from fcpair.steps.base.keywords import by_recipe, explain_params, own, takes_params
-from fcpair.steps.base.text_digests import digester, find_listed_texts
+from fcpair.steps.base.text_digests import digester, find_listed_texts, load_text_ids
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.oversight import settings
@@ -153,6 +154,7 @@ def select(
     stratify: str | None = own(None),
     seed: int = own(0),
     sheet_name: str | None = own(None),
+    ids: Ids | None = own(None),
 ) -> RunRecord:
     """Choose the HS: drawn by seed, or as a file, a frame or a list names them; without options, as the recipe says."""
     options = options or by_recipe(grid, Select)
@@ -161,7 +163,7 @@ def select(
     with grid._store.write() as tx:
         context.begin_building(tx, "select", redo=redo)
         if options.hs_list:
-            hs_ids = find_listed_texts(tx, HS, options.hs_list, options.sheet_name)
+            hs_ids = find_listed_texts(tx, HS, options.hs_list, options.sheet_name, options.ids)
         else:
             all_hs, n = texts.texts_of(tx, HS), options.hs or 0
             order = own_order(all_hs["digest"])
@@ -196,6 +198,7 @@ def bring_in_candidates(
     memory_mb: int = own(MEMORY_MB),
     dask: str | None = own(None),
     sheet_name: str | None = own(None),
+    ids: Ids | None = own(None),
 ) -> RunRecord:
     """Bring candidates in: neighbours of the source CNs, less all source CNs; those of a list or of runs; or every CN.
 
@@ -209,7 +212,7 @@ def bring_in_candidates(
             if options.cn_list is None:
                 candidates = texts.texts_of(tx, CN)["id"].tolist()
             else:
-                candidates = find_listed_texts(tx, CN, options.cn_list, options.sheet_name)
+                candidates = find_listed_texts(tx, CN, options.cn_list, options.sheet_name, options.ids)
             sides.set_texts(tx, "column", candidates)
             return context.note_stage_run(tx, options, {"candidates": len(candidates)})
     if options.runs:
@@ -236,8 +239,8 @@ def bring_in_candidates(
                     model_files.MULTILINGUAL,
                 )
     encoder = model_files.resolve(options.model, backend=options.backend)
-    ids = corpus_cns["cn_id"].to_numpy()
-    sources = np.flatnonzero(np.isin(ids, source_ids))
+    cn_ids = corpus_cns["cn_id"].to_numpy()
+    sources = np.flatnonzero(np.isin(cn_ids, source_ids))
     copies = corpus_cns["n_rows"].to_numpy() if options.count_duplicates else None
     bodies = corpus_cns["body"].tolist()
     if options.dask is None:
@@ -249,7 +252,7 @@ def bring_in_candidates(
             places = encode_on_cluster(client, bodies, encoder, progress)
             nearest = nearest_on_cluster(client, places, sources, options.k, options.memory_mb, progress)
     neighbours = retrieve.neighbour_table(nearest, sources, options.k, copies)
-    candidates = ids[retrieve.candidate_positions(neighbours, sources)].tolist()
+    candidates = cn_ids[retrieve.candidate_positions(neighbours, sources)].tolist()
     cut = encode.count_cut(bodies, encoder)
     if not candidates:
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
@@ -257,7 +260,8 @@ def bring_in_candidates(
         basis.check_unmoved(tx)
         context.begin_building(tx, "retrieve", redo=redo)
         sides.set_neighbours(
-            tx, neighbours.assign(source_id=ids[neighbours.pop("source")], cn_id=ids[neighbours.pop("cn")], run="")
+            tx,
+            neighbours.assign(source_id=cn_ids[neighbours.pop("source")], cn_id=cn_ids[neighbours.pop("cn")], run=""),
         )
         sides.set_texts(tx, "column", candidates)
         counts = {"source_cns": len(sources), "neighbours": len(neighbours), "candidates": len(candidates)}
@@ -272,11 +276,11 @@ def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) 
         context.begin_building(tx, "retrieve", redo=redo)
         if len({path.resolve() for path in options.runs}) < len(options.runs):
             raise InputError("a run is given twice; of frames, which have no names, give one")
-        ids, selected = {side: text_ids(tx, side) for side in (HS, CN)}, sides.text_ids(tx, "row")
+        ids, selected = load_text_ids(tx), sides.text_ids(tx, "row")
         n_by_name = Counter(path.name for path in options.runs)
         pools, notes = [], []
         for path in options.runs:
-            lines, own_notes = read_run(path, ids)
+            lines, own_notes = read_run(path, ids, options.ids)
             name = path.name if n_by_name[path.name] == 1 else str(path)
             notes += [f"{name}: {note}" for note in own_notes]
             is_pooled = lines["hs_id"].isin(selected) & (lines["rank"] <= options.depth) & (lines["cn_id"] >= 0)
@@ -299,25 +303,11 @@ def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) 
 def _with_missing_note(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
     if not hs_ids:
         return run
-    named_ids = text_ids(tx, HS).numbered_by("corpus").items()
-    names = {text_id: name for name, named_texts in named_ids for text_id in named_texts}
-    shown = ", ".join(names[hs] for hs in hs_ids[:MAX_SHOWN] if hs in names) + ", ..." * (len(hs_ids) > MAX_SHOWN)
+    names = load_text_ids(tx)[HS].first_own
+    shown = ", ".join(names.get(hs, str(hs)) for hs in hs_ids[:MAX_SHOWN]) + ", ..." * (len(hs_ids) > MAX_SHOWN)
     n = f"{len(hs_ids):,} of {len(sides.text_ids(tx, 'row')):,}"
     note = f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})"
     return replace(run, notes=(*run.notes, note))
-
-
-def text_ids(tx: Tx, kind: str) -> TextIds:
-    """Ids by which runs may name texts: of the column `hs_id` or `cn_id` of any row, where a cell may list several."""
-    kind_texts = texts.texts_of(tx, kind)
-    metadata_rows = [*zip(kind_texts["id"].tolist(), kind_texts["meta"], strict=True)]
-    if kind in (HS, CN):
-        metadata_rows += texts.row_metadata(tx, kind)
-    own_ids: dict[str, set[int]] = {}
-    for text_id, meta in metadata_rows:
-        for word in meta.get(f"{kind}_id", "").split():
-            own_ids.setdefault(word, set()).add(text_id)
-    return TextIds(own_ids, frozenset(kind_texts["id"].tolist()))
 
 
 @takes_params

@@ -10,10 +10,18 @@ import click
 
 from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import PATH, complete_tier, effective_params, format_option, look_at_grid, shared_option
+from fcpair.cli.options import (
+    PATH,
+    complete_tier,
+    effective_params,
+    format_option,
+    ids_option,
+    look_at_grid,
+    shared_option,
+)
 from fcpair.cli.output import tabular
 from fcpair.cli.terminal import print_wrapped, shorten
-from fcpair.params import Partition
+from fcpair.params import Ids, Partition
 from fcpair.records import TIERS, Origin
 
 if TYPE_CHECKING:
@@ -29,7 +37,7 @@ BRIEF = 32  # characters of a text that fit beside another one on a terminal
 
 
 @click.command()
-@take_effect("--out", "--layout", only_with="--tier")
+@take_effect("--out", "--layout", "--ids", only_with="--tier")
 @look_at_grid
 @effective_params(Partition)
 @shared_option("--tier", metavar="TIER", shell_complete=complete_tier, detail="Its pairs are written.")
@@ -40,8 +48,11 @@ BRIEF = 32  # characters of a text that fit beside another one on a terminal
     choices=("fcpair", "fc-conan"),
     detail="The names of the columns: ours, or those of the published FC-CONAN.",
 )
+@ids_option
 @format_option
-def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, form: str) -> None:
+def partition(
+    grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, ids: Ids | None, form: str
+) -> None:
     """Grade the pairs, or write one tier.
 
     Without `--tier` it prints the tables about Diamond, Gold, Silver and Bronze, and the tiers of the
@@ -54,7 +65,7 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
       fcpair partition --tier gold --out gold.csv
     """
     if tier is not None:
-        _write_tier(grid, tier, options, out, form, published=columns == "fc-conan")
+        _write_tier(grid, tier, options, out, form, published=columns == "fc-conan", ids=ids)
         return
     tiers = grid.tiers(options).table()
     names = [[str(name) for name in table.columns] for table in tiers.tables]
@@ -68,16 +79,18 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
     output.print_note(*notes)
 
 
-def _write_tier(grid: Grid, tier: str, options: Partition, out: Path | None, form: str, *, published: bool) -> None:
+def _write_tier(
+    grid: Grid, tier: str, options: Partition, out: Path | None, form: str, *, published: bool, ids: Ids | None
+) -> None:
     if out is not None:
         output.note_writing()
         with output.status_spinner("writing"):
-            run = grid.tiers(options).release(tier, out, published=published)
+            run = grid.tiers(options).release(tier, out, published=published, ids=ids)
         output.print_run(run)
         output.warn_of_basis(grid)
         return
     first = output.LONGEST_TABLE if form == "table" else None
-    frame, n = grid.tiers(options).head(tier, first, published=published)
+    frame, n = grid.tiers(options).head(tier, first, published=published, ids=ids)
     names = [str(name) for name in frame.columns]
     parts = (frame.iloc[start : start + output.ROWS_AT_ONCE] for start in range(0, len(frame), output.ROWS_AT_ONCE))
     rows = (row for part in parts for row in tabular.plain_rows(part))

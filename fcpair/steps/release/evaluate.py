@@ -20,12 +20,12 @@ from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import ALPHA, SCORING, Outcome
 from fcpair.evaluate.systems import Cost, Function, Ranker, Search, System, run_text
-from fcpair.files.corpus.corpus import CN, HS
+from fcpair.files.release.trec_runs import describe_ids
 from fcpair.files.tables.folders import make_writable_folder, write_all
 from fcpair.lazy import pd
 from fcpair.models.encode import Progress, begin_part
 from fcpair.param_values import as_params
-from fcpair.params import DEFAULT_MEASURES, POOLS, RESAMPLES, Evaluate, NoPositives, Partition, Power
+from fcpair.params import DEFAULT_MEASURES, POOLS, RESAMPLES, Evaluate, Ids, NoPositives, Partition, Power
 from fcpair.records import TIERS, RunRecord
 from fcpair.report.figures.evaluation_figures import outcome_figures
 from fcpair.report.figures.save import PaperStyle, render_for_paper
@@ -35,7 +35,7 @@ from fcpair.stages.stats.intervals import SAME
 from fcpair.stages.stats.paired_tests import PowerPlan, describe_assumed, plan_hs
 from fcpair.steps.base.context import GridContext, load_sample_size, need_labels, note_run, rules_of, save_options
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
-from fcpair.steps.building import text_ids
+from fcpair.steps.base.text_digests import load_text_ids
 from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
 from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store.answers import judgements
@@ -60,6 +60,7 @@ def run_evaluation(
     no_positives: NoPositives = own("zero"),
     resamples: int = own(RESAMPLES),
     seed: int = own(0),
+    ids: Ids | None = own(None),
 ) -> Outcome:
     """Evaluate retrieval systems on the tiers, write runs and figures where asked, and note what was found.
 
@@ -94,6 +95,7 @@ def costs(
     no_positives: NoPositives = own("zero"),
     resamples: int = own(RESAMPLES),
     seed: int = own(0),
+    ids: Ids | None = own(None),
 ) -> list[tuple[str, Cost]]:
     """Estimate what each system of an evaluation would ask of a service, without asking it."""
     options = options or by_recipe(grid, Evaluate)
@@ -117,6 +119,8 @@ def _evaluate_and_record(
     grid._store.check_writable()
     for folder in filter(None, (runs, figures)):
         make_writable_folder(folder)  # now, and not after hours of ranking
+    if runs is not None:
+        search.words()
     rankings = []
     for system in systems:
         begin_part(progress, str(system))
@@ -141,6 +145,12 @@ def _evaluate_and_record(
             save_options(tx, options, run)
         write_all(files)  # here, so that nothing is noted without its files, and no file is there without the note
     return outcome, run
+
+
+def describe_ids_of_files(grid: GridContext, ids: Ids | None = None) -> str:
+    """A sentence that says which ids of texts files have where these are asked for."""
+    with grid._store.read() as tx:
+        return describe_ids(load_text_ids(tx), ids)
 
 
 def score_each_hs(grid: GridContext, options: Evaluate, measure: str) -> tuple[str, NDArray[np.float64]]:
@@ -168,15 +178,16 @@ def _load_inputs(
         need_labels(tx, "evaluate")
         rules, kinds, row_ids = rules_of(grid, tx), grids.side_kinds(tx), sides.text_ids(tx, "row")
         tiers, body = tiers_of(tx, rules), texts.bodies(tx, kinds)
-        pool = pool_ids(tx, tiers, options.pool)
+        pool = pool_ids(tx, tiers, options.pool, options.ids)
         notes = {"simulated": simulated_note(judgements.n_by_origin(tx)), "sampled": load_sample_size(tx)}
-        ids = {side: text_ids(tx, kind) for side, kind in zip((HS, CN), kinds, strict=True)}
+        ids = load_text_ids(tx)
     wanted = {find_rule(tiers.rules, tier).tier for tier in options.tiers}
     chosen_tiers = [rule for rule in best_first(tiers.rules) if rule.tier in wanted]
     labelled_hs_ids = {hs_id for rule in chosen_tiers for hs_id in tiers.in_tier(rule.tier)["hs_id"].tolist()}
     hs = [hs_id for hs_id in row_ids if hs_id in labelled_hs_ids]
     labels = tuple(_tier_labels(rule, tiers, hs, pool, options.pool) for rule in chosen_tiers)
-    search = Search(tuple(body[id_] for id_ in hs), tuple(body[id_] for id_ in pool), tuple(hs), tuple(pool), ids=ids)
+    hs_texts, cn_texts = (tuple(body[id_] for id_ in of) for of in (hs, pool))
+    search = Search(hs_texts, cn_texts, tuple(hs), tuple(pool), ids=ids, asked=options.ids)
     graded = sorted((grades_of(tiers.question) or {}).items(), key=lambda item: item[1])
     listed = ", ".join(f"{tiers.question[code].name} {grade}" for code, grade in graded)
     gains = f"the gain of NDCG is the grade of the label: {listed}" if graded else None
