@@ -169,6 +169,8 @@ OTHER_COUNTS: Mapping[str, Forms] = {
         "%(n)s row in another language was left out", "%(n)s rows in other languages were left out"
     ),
     "cut_texts": mark_plural("%(n)s text was cut at the model's limit", "%(n)s texts were cut at the model's limit"),
+    "merged_hs": mark_plural("%(n)s HS is a spelling of another", "%(n)s HS are spellings of others"),
+    "merged_cn": mark_plural("%(n)s CN is a spelling of another", "%(n)s CNs are spellings of others"),
     "in_corpus": mark_plural("%(n)s of them is in the corpus", "%(n)s of them are in the corpus"),
     "qualification": mark_plural("%(n)s on pairs that tell who qualifies", "%(n)s on pairs that tell who qualifies"),
     "controls": mark_plural("%(n)s on control pairs", "%(n)s on control pairs"),

@@ -242,6 +242,17 @@ class Pair(Seeded):
         bounds=AT_LEAST_ONE,
     )
     seed: int = param(0, "random seed", needs=("candidates", "sample"))
+    merge: bool = param(
+        False, mark("keep only the first of texts that differ by case, spaces, quotes, signs or Unicode form alone")
+    )
+    similar: float | None = param(
+        None, "also count texts as the same whose cosine is at least so much, such as 0.95; encodes those of both sides"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.similar is not None and not 0 < self.similar <= 1:
+            raise InputError(f"similar is {self.similar:g}; expected a cosine above 0, at most 1, such as 0.95")
 
 
 @dataclass(frozen=True)

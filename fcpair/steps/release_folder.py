@@ -265,6 +265,8 @@ def load_facts(
             sources |= dict.fromkeys(_files_in(settings.of_stage(tx, stage), redaction))
         if sample := context.load_sample_size(tx):
             notes.append(f"Grid {key.name}: {sample}")
+        if merged := context.describe_merge(tx):
+            notes.append(f"Grid {key.name}: {merged}")
         if context.is_planned(tx) or context.labels_of(tx):
             notes += look_again_notes(tx)
     origins = dict(sorted(counts.items()))

@@ -48,6 +48,8 @@ retrieve
 - =--cn-list {cns} > --memory-mb 64 | --dask local:1 | --every-cn | --run {run}
 - =--run {run} > --k 3 | --model x | --backend onnx | --count-duplicates | --memory-mb 64 | --dask local:1
 pair
+~ --similar
++ --merge
 + --candidates 3 | --sample 5 || --candidates 3 > --seed 5 || known/ =--redo > --keep-known || paired/ > --redo
 - --seed 5
 plan

@@ -127,7 +127,9 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
         return
     tiers = ", ".join(filter(None, (explanation.tier, *explanation.own_tiers)))
     print_wrapped(f"pair {explanation.cell_id}: {tiers or ('discarded' if explanation.discarded else 'in no tier')}\n")
-    print_wrapped(f"{facts['hs_name']}: {explanation.hs}\n{facts['cn_name']}: {explanation.cn}\n")
+    others = (about.get("spellings") for about in (explanation.hs_metadata, explanation.cn_metadata))
+    hs, cn = (f" (other spellings: {bodies})" if bodies else "" for bodies in others)
+    print_wrapped(f"{facts['hs_name']}: {explanation.hs}{hs}\n{facts['cn_name']}: {explanation.cn}{cn}\n")
     for source in explanation.brought_in_by:
         where = f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:z.4f}"
         if source["run"]:

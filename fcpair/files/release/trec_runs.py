@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -42,6 +42,7 @@ class TextIds:
     own: Mapping[str, Collection[int]]  # the corpus's, each with the texts that have it; empty where it has none
     numbers: Collection[int]  # the study's
     on_side: Collection[int] = ()  # the texts of the grid's side
+    merged: Mapping[int, int] = field(default_factory=dict)  # of each text that was merged into another, that one
 
     @cached_property
     def first_own(self) -> dict[int, str]:
@@ -58,7 +59,9 @@ class TextIds:
 
     def numbered_by(self, ids: Ids | None = None) -> Mapping[str, Collection[int]]:
         """The texts that each id in a file stands for."""
-        return self.own if self.numbering(ids) == "own" else {str(number): {number} for number in self.numbers}
+        if self.numbering(ids) == "own":
+            return self.own
+        return {str(number): {self.merged.get(number, number)} for number in self.numbers}
 
     def words(self, text_ids: Iterable[int], side: str, ids: Ids | None = None) -> dict[int, str]:
         """What a file calls these texts of a side; InputError where one has no own id, or has that of another text."""

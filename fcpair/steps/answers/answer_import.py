@@ -36,6 +36,7 @@ from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids, texts
+from fcpair.store.corpus.sides import spellings
 from fcpair.store.oversight import build_progress, runs, settings
 
 ANSWERED_AT = "answered_at"  # the column of exports that is there where an answer came late
@@ -385,7 +386,8 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
 def _text_ids_by_digest(tx: Tx, kind: str) -> dict[str, int]:
     """The id of every text of a kind by its digest; of what was written, those of the grid whose digest is unique."""
     if kind != rounds.WRITTEN:
-        return texts.text_ids(tx, kind)
+        merged = spellings(tx)
+        return {digest: merged.get(text_id, text_id) for digest, text_id in texts.text_ids(tx, kind).items()}
     grid_texts = cells.texts_of_grid(tx).query("kind == @kind")
     digests = grid_texts["body"].map(digester(tx))
     is_unique = ~digests.duplicated(keep=False)

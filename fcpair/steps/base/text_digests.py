@@ -50,7 +50,7 @@ def load_text_ids(tx: Tx) -> dict[str, TextIds]:
     # Readers of files take long to load, and every look at a study asks how it folds its texts.
     from fcpair.files.release.trec_runs import TextIds
 
-    ids_by_side = {}
+    ids_by_side, merged = {}, sides.spellings(tx)
     for name, kind, (axis, _) in zip(sides.CORPUS, grids.side_kinds(tx), sides.AXES, strict=True):
         kind_texts = texts.texts_of(tx, kind)
         metadata_rows = [*zip(kind_texts["id"].tolist(), kind_texts["meta"], strict=True)]
@@ -59,9 +59,10 @@ def load_text_ids(tx: Tx) -> dict[str, TextIds]:
         own_ids: dict[str, set[int]] = {}
         for text_id, meta in metadata_rows:
             for word in str(meta.get(f"{name}_id", "")).split():
-                own_ids.setdefault(word, set()).add(text_id)
+                own_ids.setdefault(word, set()).add(merged.get(text_id, text_id))
         numbers = kind_texts["id"].tolist()
-        ids_by_side[name] = TextIds(own_ids, frozenset(numbers), sides.text_ids(tx, axis) or numbers)
+        on_side = {merged.get(text_id, text_id) for text_id in sides.text_ids(tx, axis) or numbers}
+        ids_by_side[name] = TextIds(own_ids, frozenset(numbers), on_side, merged)
     return ids_by_side
 
 
@@ -83,7 +84,8 @@ def find_listed_texts(
         if ids is not None:
             raise InputError(f"{path}: the file lists texts, so `ids` (--ids) has no effect; omit it")
         id_by_digest, digest = texts.text_ids(tx, side), digester(tx)
-        text_ids = [id_by_digest.get(digest(text)) for text in table[side]]
+        merged, found = sides.spellings(tx), [id_by_digest.get(digest(text)) for text in table[side]]
+        text_ids = [of if of is None else merged.get(of, of) for of in found]
         unknown_text = f"this {side.upper()} is not in the study"
         unknown += [Finding(place, line, unknown_text) for line, of in zip(lines, text_ids, strict=True) if of is None]
     else:
