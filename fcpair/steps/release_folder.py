@@ -137,14 +137,7 @@ def release_study(
 
 
 def load_content(
-    tx: Tx,
-    name: str,
-    form: ReleaseForm,
-    *,
-    seed: int,
-    texts: bool,
-    last_run: int | None = None,
-    ids: Ids | None = None,
+    tx: Tx, name: str, form: ReleaseForm, *, seed: int, texts: bool, last_run: int | None = None, ids: Ids | None = None
 ) -> tuple[ReleaseFacts, dict[str, str], dict[str, Any]]:
     """Load the facts, other files by their paths, and record of a release, with the log up to a run."""
     pseudonyms, withheld = release_tables.Pseudonyms(tx, seed), release_tables.load_withheld(tx)

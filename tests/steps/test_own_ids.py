@@ -237,8 +237,8 @@ def test_an_id_that_a_cell_shares_with_another_text_is_noted_and_written_nowhere
     assert run.notes == (
         "cn_id: 1 of 3 texts have no id, the first in line 3; files have the study's numbers for all of them by "
         "default",
-        "cn_id: 2 cells have spaces, such as `doc 1` (line 1); such a cell lists several ids, and 1 id is that of "
-        "several texts, such as `doc`",
+        "cn_id: cells with spaces list several ids (2), such as `doc 1` (line 1); 1 of these ids, such as `doc`, are "
+        "those of several texts",
     )
     study.import_corpus(pd.DataFrame(rows), redo=True)
     grid.select(hs=2)

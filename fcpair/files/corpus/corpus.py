@@ -154,11 +154,8 @@ def with_own_ids(
     """
     meta, rows = texts.set_index("text_id")["meta"], rows.copy()
     for name, column, side in zip(OWN_COLUMNS, before or sides, sides, strict=True):
-        id_by_text, text_ids = (
-            meta.map(lambda item, name=name: item.get(name, "")),
-            (rows if numbers is None else numbers)[name],
-        )
-        own_ids = text_ids.map(id_by_text).fillna("")
+        text_ids = (rows if numbers is None else numbers)[name]
+        own_ids = text_ids.map(meta.map(lambda item, name=name: item.get(name, ""))).fillna("")
         if ids == "own" and column in rows.columns:
             check_own_ids(dict(zip(text_ids.tolist(), own_ids, strict=True)), name.removesuffix("_id"))
         if ids != "study" and column in rows.columns and own_ids.any():
@@ -173,11 +170,8 @@ def check_own_ids(id_by_text: Mapping[int, str], side: str) -> None:
             "%(number)s of %(all)s %(side)s have no id of their own in the corpus, the first of them %(column)s "
             "%(id)s of the study; import a corpus in which every text has one (`import` says which lines lack it), or "
             "use the study's numbers (`--ids study`)",
-            number=len(lacking),
-            all=len(id_by_text),
-            side=side.upper(),
-            column=f"{side}_id",
-            id=Id(lacking[0]),
+            **{"number": len(lacking), "all": len(id_by_text), "side": side.upper()},
+            **{"column": f"{side}_id", "id": Id(lacking[0])},
         )
 
 
@@ -260,23 +254,21 @@ def _check_ids(frame: pd.DataFrame, sides: Iterable[str]) -> tuple[list[Finding]
         rows = frame[[LINE, f"{side}_id", f"{side}_digest"]].set_axis([LINE, "id", "digest"], axis="columns")
         rows["id"] = rows["id"].str.strip()
         rows = rows[frame[side].str.strip() != ""]
-        has_id = rows["digest"].isin(rows["digest"][rows["id"] != ""])
-        if not (lacking := rows[~has_id].drop_duplicates("digest")).empty and has_id.any():
+        lacking = rows[~rows["digest"].isin(rows["digest"][rows["id"] != ""])].drop_duplicates("digest")
+        n, rows = rows["digest"].nunique(), rows[rows["id"] != ""].drop_duplicates(["id", "digest"])
+        if len(lacking) and len(rows):
             notes.append(
-                f"{side}_id: {len(lacking):,} of {rows['digest'].nunique():,} texts have no id, the first in line "
-                f"{lacking[LINE].iloc[0]}; files have the study's numbers for all of them by default"
+                f"{side}_id: {len(lacking):,} of {n:,} texts have no id, the first in line {lacking[LINE].iloc[0]}; "
+                "files have the study's numbers for all of them by default"
             )
-        rows = rows[rows["id"] != ""].drop_duplicates(["id", "digest"])
-        listed = rows[rows["id"].str.contains(r"\s")]
-        if not listed.empty:
-            words = rows.assign(id=rows["id"].str.split()).explode("id").drop_duplicates(["id", "digest"])
-            shared, of_several = words[words["id"].duplicated(keep=False)], ""
-            if n := shared["id"].nunique():
-                are = "id is that" if n == 1 else "ids are those"
-                of_several = f", and {n:,} {are} of several texts, such as `{shared['id'].iloc[0]}`"
+        if len(listed := rows[rows["id"].str.contains(r"\s")]):
+            words = rows.assign(id=rows["id"].str.split()).explode("id").drop_duplicates(["id", "digest"])["id"]
+            shared = words[words.duplicated()].unique()
+            n = len(shared)
+            mixed = f"; {n:,} of these ids, such as `{shared[0]}`, are those of several texts" if n else ""
             notes.append(
-                f"{side}_id: {len(listed):,} {'cell has' if len(listed) == 1 else 'cells have'} spaces, such as "
-                f"`{listed['id'].iloc[0]}` (line {listed[LINE].iloc[0]}); such a cell lists several ids{of_several}"
+                f"{side}_id: cells with spaces list several ids ({len(listed):,}), such as `{listed['id'].iloc[0]}` "
+                f"(line {listed[LINE].iloc[0]}){mixed}"
             )
         first_lines, again = rows.drop_duplicates("id").set_index("id")[LINE], rows[rows.duplicated("id")]
         for line, id_ in zip(again[LINE].tolist(), again["id"], strict=True):

@@ -74,10 +74,7 @@ class TextIds:
                 "%(column)s `%(id)s` is the id of %(number)s texts (one of %(all)s such ids), so a file would mix them "
                 "up; a cell with spaces lists several ids. Mend the ids and import the corpus again, or use the "
                 "study's numbers (`--ids study`)",
-                column=f"{side}_id",
-                id=shared[0],
-                number=len(self.own[shared[0]]),
-                all=len(shared),
+                **{"column": f"{side}_id", "id": shared[0], "number": len(self.own[shared[0]]), "all": len(shared)},
             )
         return words
 

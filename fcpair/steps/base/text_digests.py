@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -79,21 +79,20 @@ def find_listed_texts(
     with choose_sheet(sheet_name):
         table = read_side(path, side, may_be_ids=True)
     lines, place, unknown, again = table[LINE].tolist(), place_of(table), list[Finding](), list[Finding]()
-    text_ids: list[int | None]
     if side in table.columns:
         if ids is not None:
             raise InputError(f"{path}: the file lists texts, so `ids` (--ids) has no effect; omit it")
-        id_by_digest, digest = texts.text_ids(tx, side), digester(tx)
-        merged, found = sides.spellings(tx), [id_by_digest.get(digest(text)) for text in table[side]]
-        text_ids = [of if of is None else merged.get(of, of) for of in found]
-        unknown_text = f"this {side.upper()} is not in the study"
-        unknown += [Finding(place, line, unknown_text) for line, of in zip(lines, text_ids, strict=True) if of is None]
+        merged, digest, message = sides.spellings(tx), digester(tx), f"this {side.upper()} is not in the study"
+        named: Mapping[str, Collection[int]]
+        named = {of: {merged.get(text_id, text_id)} for of, text_id in texts.text_ids(tx, side).items()}
+        words = [digest(text) for text in table[side]]
+        unknown = [Finding(place, line, message) for line, word in zip(lines, words, strict=True) if word not in named]
     else:
         of_side, words = load_text_ids(tx)[side], [word.strip() for word in table[f"{side}_id"]]
-        named = of_side.numbered_by(ids)
+        named, numbering = of_side.numbered_by(ids), of_side.numbering(ids)
         for line, word in zip(lines, words, strict=True):
-            unknown += unknown_id(place, line, word, side, named, of_side.numbering(ids))
-        text_ids = [min(named.get(word, ()), default=None) for word in words]
+            unknown += unknown_id(place, line, word, side, named, numbering)
+    text_ids = [min(named.get(word, ()), default=None) for word in words]
     first_lines = dict[int, int]()
     for line, text_id in zip(lines, text_ids, strict=True):
         if text_id is not None and first_lines.setdefault(text_id, line) != line:

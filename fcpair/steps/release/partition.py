@@ -219,12 +219,7 @@ def tier_rows(grid: GridContext, tier: Tier | str, *, published: bool = False, i
 
 
 def first_tier_rows(
-    grid: GridContext,
-    tier: Tier | str,
-    first: int | None = None,
-    *,
-    published: bool = False,
-    ids: Ids | None = None,
+    grid: GridContext, tier: Tier | str, first: int | None = None, *, published: bool = False, ids: Ids | None = None
 ) -> tuple[pd.DataFrame, int]:
     """The first pairs of a tier, all for None, as `frame` has them, and how many there are in all."""
     with grid._store.read() as tx:
