@@ -197,6 +197,8 @@ OTHER_COUNTS: Mapping[str, Forms] = {
         "%(n)s pair was left out, as it is in the corpus", "%(n)s pairs were left out, as they are in the corpus"
     ),
     "new_labels": mark_plural("%(n)s label was assigned", "%(n)s labels were assigned"),
+    "merged_hs": mark_plural("%(n)s HS is a spelling of another", "%(n)s HS are spellings of others"),
+    "merged_cn": mark_plural("%(n)s CN is a spelling of another", "%(n)s CNs are spellings of others"),
     "in_corpus": mark_plural("%(n)s of them is in the corpus", "%(n)s of them are in the corpus"),
     "qualification": mark_plural("%(n)s on pairs that tell who qualifies", "%(n)s on pairs that tell who qualifies"),
     "controls": mark_plural("%(n)s on control pairs", "%(n)s on control pairs"),

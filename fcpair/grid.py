@@ -137,6 +137,7 @@ class Desk(_GridPart):
     rounds_with_examples = steps.examples.rounds_with_examples
     round_of_blocks = steps.agreement.round_of_blocks
     list_tiers = steps.partition.list_tiers
+    describe_ids = steps.evaluate.describe_ids_of_files
     search_choices = steps.pair_search.list_choices
     conflicts = steps.conflict_list.list_conflicts
     add_note = steps.status.add_note

@@ -55,6 +55,7 @@ MethodsFormat = Literal["markdown", "latex"]
 FigureWidth = Literal["page", "column"]
 PlannedFigure = Literal["alpha", "fleiss", "mean-kappa"]
 Backend = Literal["torch", "onnx"]
+Ids = Literal["own", "study"]
 NoPositives = Literal["zero", "leave_out"]
 RESAMPLES = 10_000
 MEMORY_MB = 512  # for comparing texts with each other; more makes nothing faster
@@ -67,6 +68,10 @@ DEFAULT_SERVER_URL = "http://127.0.0.1:8000"  # `fcpair serve`, as long as it is
 
 # What parameters of several classes mean.
 ANNOTATORS_HELP = "how many annotators; if not given, those that `people` lists"
+IDS_HELP = (
+    "which ids of texts a file has. The corpus's own, or the study's numbers; by default own on a side of which every "
+    "text has one"
+)
 LEVEL_HELP = "confidence level of all intervals, between 0 and 1"
 NOT_SURE_HELP = "probability that an annotator is not sure"
 SYSTEMS_HELP = "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2; may be repeated"
@@ -162,6 +167,7 @@ class Select(Seeded):
     )
     seed: int = param(0, "random seed", idle_with=("hs_list",))
     sheet_name: str | None = param(None, SHEET_HELP, needs=("hs_list",))
+    ids: Ids | None = param(None, IDS_HELP, needs=("hs_list",))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -188,8 +194,7 @@ class Retrieve(Checked):
     every_cn: bool = param(False, "take every CN of the corpus; nothing is encoded then")
     runs: tuple[Path, ...] = param(
         (),
-        "a TREC run, in the corpus's own ids if it has any, whose top to take; may be repeated; nothing is encoded "
-        "then",
+        "a TREC run whose top to take; may be repeated; nothing is encoded then",
     )
     depth: int = param(
         10, "number of CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE, needs=("runs",)
@@ -208,6 +213,7 @@ class Retrieve(Checked):
         idle_with=_NOT_ENCODED,
     )
     sheet_name: str | None = param(None, SHEET_HELP, needs=("cn_list",))
+    ids: Ids | None = param(None, IDS_HELP, needs=("cn_list", "runs"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -237,6 +243,17 @@ class Pair(Seeded):
         bounds=AT_LEAST_ONE,
     )
     seed: int = param(0, "random seed", needs=("candidates", "sample"))
+    merge: bool = param(
+        False, mark("keep only the first of texts that differ by case, spaces, quotes, signs or Unicode form alone")
+    )
+    similar: float | None = param(
+        None, "also count texts as the same whose cosine is at least so much, such as 0.95; encodes those of both sides"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.similar is not None and not 0 < self.similar <= 1:
+            raise InputError(f"similar is {self.similar:g}; expected a cosine above 0, at most 1, such as 0.95")
 
 
 @dataclass(frozen=True)
@@ -244,9 +261,9 @@ class Extend(Seeded):
     """The rows and columns that a grid takes besides those that it has."""
 
     stage: ClassVar[str] = "extend"
-    hs: int | None = param(None, mark("number of further HS to draw"), bounds=AT_LEAST_ONE, label=mark("Further HS"))
-    hs_list: Path | None = param(None, "a file with the further HS, in a column `hs`", idle_with=("hs",))
-    cn_list: Path | None = param(None, "a file with further CNs, in a column `cn`", also=("--cn",))
+    hs: int | None = param(None, "number of HS to draw", bounds=AT_LEAST_ONE)
+    hs_list: Path | None = param(None, "a file with the HS to take, in a column `hs`", idle_with=("hs",))
+    cn_list: Path | None = param(None, "a file with the candidates to take, in a column `cn`", also=("--cn",))
     runs: tuple[Path, ...] = param(
         (), "a TREC run whose CNs, as far as they are not in the grid, are added; may be repeated"
     )
@@ -265,6 +282,7 @@ class Extend(Seeded):
     )
     seed: int = param(0, "random seed")
     sheet_name: str | None = param(None, SHEET_HELP, needs=("hs_list", "cn_list"))
+    ids: Ids | None = param(None, IDS_HELP, needs=("hs_list", "cn_list", "runs"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -744,6 +762,7 @@ class Evaluate(Seeded):
     )
     resamples: int = param(RESAMPLES, "number of resamples to draw for intervals and tests")
     seed: int = param(0, "random seed")
+    ids: Ids | None = param(None, IDS_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -769,6 +788,7 @@ class Export(Checked):
     )
     test_share: float = param(0.2, "the share of HS that go to test.jsonl", bounds=Bounds(0, 1))
     seed: int = param(0, "random seed", bounds=Bounds(0))
+    ids: Ids | None = param(None, IDS_HELP)
 
 
 def read_shares(written: Iterable[tuple[str, Any]]) -> dict[int, float]:

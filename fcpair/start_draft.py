@@ -164,6 +164,7 @@ class PlanDraft(Checked):
     stratify: str | None = _same(Select, "stratify", mark("Strata"), help=mark("a column whose shares the draw keeps"))
     model: str = _same(Retrieve, "model", mark("Model that finds candidates"))
     keep_known: bool = _same(Pair, "keep_known", mark("Pairs of the table, too"))
+    merge: bool = _same(Pair, "merge", mark("One spelling of each text"))
     sample: int | None = _same(Pair, "sample", mark("Pairs to draw"), help=mark("as evenly as possible; all if empty"))
     order: ShardOrder = _same(Assign, "order", mark("Order"), help=mark("the order in which pairs are shown"))
     open: bool = _same(Assign, "open", mark("Open to volunteers"))
@@ -460,6 +461,8 @@ class PlanFigures:
     verdicts_each: int
     verdict_hours_each: float
     even_shares: tuple[int, ...]
+    n_spellings: int  # texts of the table that are spellings of earlier ones, and whether they are left out
+    merges: bool
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     FILE,
     PATH,
+    ids_option,
     option,
     recipe_params,
     shared_option,
@@ -186,6 +187,7 @@ def _read_key() -> str:
 @click.command()
 @take_effect("--ties", only_with="--policy")
 @take_effect("--supersede", only_with="--import")
+@take_effect("--ids", only_with="--sheet")
 @take_effect("--dry-run", not_with=("--import", "--sheet"))
 @take_effect("--order", "--adjudicator", not_with=("--policy", "--import", "--request", "--dry-run"))
 @recipe_params(Adjudicate)
@@ -211,6 +213,7 @@ def _read_key() -> str:
     detail="In the dialogue and on a sheet: row by row, or the pair in most doubt first, by Dawid and Skene's model.",
 )
 @option("--adjudicator", "by", metavar="NAME", default="adjudicator", help="The pseudonym of the person who decides.")
+@ids_option
 @sheet_option
 @with_grid
 def adjudicate(grid: Grid, said: dict[str, Any], **arguments: Any) -> None:
@@ -237,7 +240,7 @@ def adjudicate(grid: Grid, said: dict[str, Any], **arguments: Any) -> None:
     if len(given_flags) > 1:
         raise click.UsageError(f"give either {' or '.join(given_flags)}, not both")
     if sheet := arguments["sheet"]:
-        n = grid.write_conflicts(sheet, by=arguments["by"], order=arguments["order"])
+        n = grid.write_conflicts(sheet, by=arguments["by"], order=arguments["order"], ids=arguments["ids"])
         print_receipt(f"{sheet}: {n:,} pairs", {"file": str(sheet), "pairs": n})
         return
     if arguments["request"]:

@@ -18,6 +18,7 @@ from fcpair.cli.options import (
     FOLDER,
     PATH,
     format_option,
+    ids_option,
     option,
     round_option,
     shared_option,
@@ -29,6 +30,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SHEET_FORMATS
 from fcpair.files.exchange.catalogue import TOOLS
 from fcpair.lazy import pd
+from fcpair.params import Ids
 from fcpair.round_options import ROW
 from fcpair.work_records import KeepReason, OldSheet
 
@@ -106,21 +108,24 @@ def _add_commands(group: click.Group, usual: str, example: str) -> None:
         choices=(*SHEET_FORMATS, *TOOLS),
         detail="A CSV, an Excel workbook with the answers to choose from, or a project of an annotation tool.",
     )
+    @ids_option
     @with_grid
-    def sheets(grid: Grid, folder: Path, name: str | None, layout: str, form: Any) -> None:
+    def sheets(grid: Grid, folder: Path, name: str | None, layout: str, form: Any, ids: Ids | None) -> None:
         _check_round(layout, name)
+        if form in TOOLS and ids is not None:
+            raise InputError(f"a project of {TOOLS[form].title} has no ids of texts; omit --ids")
         if form in TOOLS:
             for person, n in grid.write_project(folder, form, name).items():
                 data = {"file": str(folder), "person": person, layout: n}
                 output.print_receipt(f"{folder}: {n:,} {layout} of {person}", data)
             output.print_message(f"{folder / 'README.md'} says how to start {TOOLS[form].title} with it.")
         elif layout == CELLS:
-            written = grid.sheets.write_answers(folder, name, form)
+            written = grid.sheets.write_answers(folder, name, form, ids=ids)
             options = f" --grid {grid.grid.name}{f' --round {name}' if name else ''}"
             old = grid.sheets.old_answers(folder, name)
             report_sheets(folder, form, layout, written, old, "fcpair answers import", options)
         else:
-            written = grid.sheets.write_labels(folder, form)
+            written = grid.sheets.write_labels(folder, form, ids=ids)
             report_sheets(folder, form, layout, written, grid.sheets.old(folder), "fcpair labels import")
 
     @group.command(
@@ -192,10 +197,11 @@ def _add_commands(group: click.Group, usual: str, example: str) -> None:
     @layout_option
     @option("--known", is_flag=True, help="Also write answers to known pairs, marked in a column `known`.")
     @shared_option("--out", required=True, type=PATH, detail="A .csv, .jsonl or .parquet file.")
+    @ids_option
     @with_grid
-    def export(grid: Grid, name: str | None, layout: str, known: bool, out: Path) -> None:
+    def export(grid: Grid, name: str | None, layout: str, known: bool, out: Path, ids: Ids | None) -> None:
         _check_round(layout, name)
-        rows = grid.answers(name, known=known) if layout == CELLS else grid.labels(known=known)
+        rows = grid.answers(name, known=known, ids=ids) if layout == CELLS else grid.labels(known=known, ids=ids)
         if rows.empty and layout == PAIRS:
             raise StageError("there are no labels yet; run `fcpair labels import` or `fcpair simulate`")
         if rows.empty:

@@ -20,6 +20,7 @@ from fcpair.cli.options import (
     figures_option,
     format_option,
     grid_option,
+    ids_option,
     option,
     params,
     recipe_params,
@@ -48,7 +49,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SHEET_FORMATS, SheetFormat
 from fcpair.pair_filter import FilterState, parse_query
 from fcpair.param_values import flag_of
-from fcpair.params import DEFAULT_SCHEME, Assign, Plan, Power
+from fcpair.params import DEFAULT_SCHEME, Assign, Ids, Plan, Power
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
@@ -219,8 +220,9 @@ add_acts(validate)
     choices=SHEET_FORMATS,
     detail="A CSV, or an Excel workbook with the answers to choose from and the guidelines.",
 )
+@ids_option
 @with_grid
-def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
+def sheets(grid: Grid, folder: Path, form: SheetFormat, ids: Ids | None) -> None:
     """Write each validator's open pairs as a sheet to fill in.
 
     The column `verdict` takes `agree`, `disagree` or `skip`; in a blind round `own_label` takes a label instead.
@@ -233,7 +235,7 @@ def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
     """
     from fcpair.cli.answers import report_sheets
 
-    written = grid.sheets.write_verdicts(folder, form)
+    written = grid.sheets.write_verdicts(folder, form, ids=ids)
     report_sheets(folder, form, "pairs", written, grid.sheets.old(folder, checks=True), "fcpair validate import")
 
 

@@ -17,7 +17,7 @@ from fcpair.cli.output import CSV, JSON, TEXT, collect_receipts, print_message, 
 from fcpair.cli.terminal import before_printing
 from fcpair.errors import InputError
 from fcpair.param_values import Bounds, check_effects, field_default, flag_of, plain_type
-from fcpair.params import RESAMPLES, FigureWidth, read_shares
+from fcpair.params import IDS_HELP, RESAMPLES, FigureWidth, Ids, read_shares
 from fcpair.records import TIERS
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ supersede_option = click.option(
     "--supersede", is_flag=True, help="Accept answers that differ from earlier ones, as newer answers."
 )
 round_option = shared_option("--round", "name", metavar="NAME", detail="By default the one that counts.")
+ids_option = option("--ids", type=click.Choice(get_args(Ids)), help=f"{IDS_HELP[0].upper()}{IDS_HELP[1:]}.")
 seed_option = shared_option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 
 

@@ -14,12 +14,13 @@ import numpy as np
 
 from fcpair.arrays import Bools, Floats, Ints, Vectors
 from fcpair.errors import InputError
-from fcpair.files.corpus.corpus import CN, read_side
-from fcpair.files.release.tier import Numbering, TextIds, read_run
+from fcpair.files.corpus.corpus import CN, HS, read_side
+from fcpair.files.release.trec_runs import TextIds, read_run
 from fcpair.lazy import pd
 from fcpair.models.encode import Progress, count_cut, encode
 from fcpair.models.model_files import resolve
 from fcpair.param_values import check_rules
+from fcpair.params import Ids
 from fcpair.sentences import mark
 from fcpair.stages.corpus.nearest_neighbours import DECIMALS
 from fcpair.stages.corpus.sample import own_order
@@ -39,6 +40,12 @@ class Search:
     cn_ids: tuple[int, ...]
     progress: Progress | None = None
     ids: Mapping[str, TextIds] = field(default_factory=dict)
+    asked: Ids | None = None  # which of these ids runs have, where anything is said of it
+
+    def words(self) -> tuple[list[str], list[str]]:
+        """What runs call the HS and the CNs of the pool; raises what `TextIds.words` does."""
+        hs, cn = self.ids[HS].words(self.hs_ids, HS, self.asked), self.ids[CN].words(self.cn_ids, CN, self.asked)
+        return [*map(hs.__getitem__, self.hs_ids)], [*map(cn.__getitem__, self.cn_ids)]
 
 
 @dataclass(frozen=True)
@@ -135,8 +142,9 @@ class Function(System):
 class Run(System):
     """A TREC run made elsewhere: lines of `hs_id Q0 cn_id rank score tag`.
 
-    Its ids are the corpus's own, or the study's numbers where the corpus has none or `ids=study` says so. The order is
-    that of the scores, ties broken by candidate order. A CN that the run does not name has no rank; an id such as
+    Its ids are the corpus's own or the study's numbers, as `ids` says; with `corpus` as the search or
+    else `TextIds` does. The order is that of
+    the scores, ties broken by candidate order. A CN that the run does not name has no rank; an id such as
     `nothing-3` keeps a rank for which a system named nothing of the pool, as `run_text` writes it. Lines for HS that
     are not evaluated are passed over. CNs that are not in the pool leave their rank: what is ranked below them moves
     up, as if the run had ranked the pool alone, and the notes count them.
@@ -144,11 +152,11 @@ class Run(System):
 
     word: ClassVar[str] = "run"
     of: Path
-    ids: Numbering = "corpus"
+    ids: Literal["corpus", "own", "study"] = "corpus"
 
     def rank(self, search: Search) -> Ranking:
         """Read the run; raises InputError for what `read_run` refuses, an HS without a line, no CN of the pool."""
-        lines, notes = read_run(self.of, search.ids, self.ids, search.hs_ids)
+        lines, notes = read_run(self.of, search.ids, search.asked if self.ids == "corpus" else self.ids, search.hs_ids)
         lines = lines[lines["hs_id"].isin(search.hs_ids)]
         if (inside := lines[lines["cn_id"].isin(search.cn_ids) | (lines["cn_id"] < 0)]).empty:
             nothing = mark("%(file)s: the run names no CN of the pool for the HS that are evaluated")
@@ -179,10 +187,10 @@ def run_text(ranking: Ranking, search: Search, tag: str) -> str:
     """
     is_named = ranking.order != NOTHING
     rows, ranks = np.nonzero(np.cumsum(is_named[:, ::-1], axis=1)[:, ::-1] > 0)
-    ids = np.where(is_named[rows, ranks], np.array(search.cn_ids)[ranking.order[rows, ranks]], NOTHING)
-    columns = (np.array(search.hs_ids)[rows].tolist(), ids.tolist(), (ranks + 1).tolist(), ranking.scores[rows, ranks])
+    hs_words, cn_words = search.words()
+    columns = (rows.tolist(), ranking.order[rows, ranks].tolist(), (ranks + 1).tolist(), ranking.scores[rows, ranks])
     return "".join(
-        f"{hs} Q0 {f'nothing-{rank}' if cn == NOTHING else cn} {rank} {float(score)!r} {tag}\n"
+        f"{hs_words[hs]} Q0 {f'nothing-{rank}' if cn == NOTHING else cn_words[cn]} {rank} {float(score)!r} {tag}\n"
         for hs, cn, rank, score in zip(*columns, strict=True)
     )
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 
+from fcpair.arrays import Vectors
 from fcpair.errors import InputError, StageError
 from fcpair.files.corpus.corpus import CN, HS, distinct_texts, read_corpus
-from fcpair.files.release.tier import TextIds, read_run
+from fcpair.files.release.trec_runs import read_run
 from fcpair.files.tables.tabular import Source
 from fcpair.lazy import pd
 from fcpair.models import encode, model_files
@@ -27,6 +28,7 @@ from fcpair.params import (
     Backend,
     CorpusFormat,
     Encoding,
+    Ids,
     Import,
     Pair,
     Retrieve,
@@ -37,18 +39,22 @@ from fcpair.records import RunRecord
 from fcpair.sentences import mark, say
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.sample import draw_cells, draw_positions, draw_stratified, own_order
+from fcpair.stages.corpus.spellings import first_spellings
 from fcpair.steps import grids
-from fcpair.steps.base import context
+from fcpair.steps.base import context, text_digests
 from fcpair.steps.base.context import Basis, GridContext, StudyContext
 from fcpair.steps.base.keywords import by_recipe, explain_params, own, takes_params
-from fcpair.steps.base.text_digests import digester, find_listed_texts
+from fcpair.steps.base.text_digests import digester, find_listed_texts, load_text_ids
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides, texts
-from fcpair.store.oversight import settings
+from fcpair.store.oversight import runs, settings
 
 COLUMN_READERS = ("csv", "conan", "mt-conan")  # which say what columns a table has, wherever it is
 COMPARING = mark("Texts compared")  # of a part of long work, what it counts
 MAX_SHOWN = 10  # HS that a note names
+MAX_GROUPS = 3  # groups of spellings that a note names
+NAMES: dict[sides.Axis, str] = {"row": "HS", "column": "CN"}
+_RARE = ("sample", "merge", "similar")  # what the log has only where it is given
 _log = logging.getLogger(__name__)
 
 
@@ -153,6 +159,7 @@ def select(
     stratify: str | None = own(None),
     seed: int = own(0),
     sheet_name: str | None = own(None),
+    ids: Ids | None = own(None),
 ) -> RunRecord:
     """Choose the HS: drawn by seed, or as a file, a frame or a list names them; without options, as the recipe says."""
     options = options or by_recipe(grid, Select)
@@ -161,7 +168,7 @@ def select(
     with grid._store.write() as tx:
         context.begin_building(tx, "select", redo=redo)
         if options.hs_list:
-            hs_ids = find_listed_texts(tx, HS, options.hs_list, options.sheet_name)
+            hs_ids = find_listed_texts(tx, HS, options.hs_list, options.sheet_name, options.ids)
         else:
             all_hs, n = texts.texts_of(tx, HS), options.hs or 0
             order = own_order(all_hs["digest"])
@@ -196,6 +203,7 @@ def bring_in_candidates(
     memory_mb: int = own(MEMORY_MB),
     dask: str | None = own(None),
     sheet_name: str | None = own(None),
+    ids: Ids | None = own(None),
 ) -> RunRecord:
     """Bring candidates in: neighbours of the source CNs, less all source CNs; those of a list or of runs; or every CN.
 
@@ -209,7 +217,7 @@ def bring_in_candidates(
             if options.cn_list is None:
                 candidates = texts.texts_of(tx, CN)["id"].tolist()
             else:
-                candidates = find_listed_texts(tx, CN, options.cn_list, options.sheet_name)
+                candidates = find_listed_texts(tx, CN, options.cn_list, options.sheet_name, options.ids)
             sides.set_texts(tx, "column", candidates)
             return context.note_stage_run(tx, options, {"candidates": len(candidates)})
     if options.runs:
@@ -236,8 +244,8 @@ def bring_in_candidates(
                     model_files.MULTILINGUAL,
                 )
     encoder = model_files.resolve(options.model, backend=options.backend)
-    ids = corpus_cns["cn_id"].to_numpy()
-    sources = np.flatnonzero(np.isin(ids, source_ids))
+    cn_ids = corpus_cns["cn_id"].to_numpy()
+    sources = np.flatnonzero(np.isin(cn_ids, source_ids))
     copies = corpus_cns["n_rows"].to_numpy() if options.count_duplicates else None
     bodies = corpus_cns["body"].tolist()
     if options.dask is None:
@@ -249,7 +257,7 @@ def bring_in_candidates(
             places = encode_on_cluster(client, bodies, encoder, progress)
             nearest = nearest_on_cluster(client, places, sources, options.k, options.memory_mb, progress)
     neighbours = retrieve.neighbour_table(nearest, sources, options.k, copies)
-    candidates = ids[retrieve.candidate_positions(neighbours, sources)].tolist()
+    candidates = cn_ids[retrieve.candidate_positions(neighbours, sources)].tolist()
     cut = encode.count_cut(bodies, encoder)
     if not candidates:
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
@@ -257,7 +265,8 @@ def bring_in_candidates(
         basis.check_unmoved(tx)
         context.begin_building(tx, "retrieve", redo=redo)
         sides.set_neighbours(
-            tx, neighbours.assign(source_id=ids[neighbours.pop("source")], cn_id=ids[neighbours.pop("cn")], run="")
+            tx,
+            neighbours.assign(source_id=cn_ids[neighbours.pop("source")], cn_id=cn_ids[neighbours.pop("cn")], run=""),
         )
         sides.set_texts(tx, "column", candidates)
         counts = {"source_cns": len(sources), "neighbours": len(neighbours), "candidates": len(candidates)}
@@ -272,11 +281,11 @@ def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) 
         context.begin_building(tx, "retrieve", redo=redo)
         if len({path.resolve() for path in options.runs}) < len(options.runs):
             raise InputError("a run is given twice; of frames, which have no names, give one")
-        ids, selected = {side: text_ids(tx, side) for side in (HS, CN)}, sides.text_ids(tx, "row")
+        ids, selected = load_text_ids(tx), sides.text_ids(tx, "row")
         n_by_name = Counter(path.name for path in options.runs)
         pools, notes = [], []
         for path in options.runs:
-            lines, own_notes = read_run(path, ids)
+            lines, own_notes = read_run(path, ids, options.ids)
             name = path.name if n_by_name[path.name] == 1 else str(path)
             notes += [f"{name}: {note}" for note in own_notes]
             is_pooled = lines["hs_id"].isin(selected) & (lines["rank"] <= options.depth) & (lines["cn_id"] >= 0)
@@ -299,25 +308,11 @@ def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) 
 def _with_missing_note(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
     if not hs_ids:
         return run
-    named_ids = text_ids(tx, HS).numbered_by("corpus").items()
-    names = {text_id: name for name, named_texts in named_ids for text_id in named_texts}
-    shown = ", ".join(names[hs] for hs in hs_ids[:MAX_SHOWN] if hs in names) + ", ..." * (len(hs_ids) > MAX_SHOWN)
+    names = load_text_ids(tx)[HS].first_own
+    shown = ", ".join(names.get(hs, str(hs)) for hs in hs_ids[:MAX_SHOWN]) + ", ..." * (len(hs_ids) > MAX_SHOWN)
     n = f"{len(hs_ids):,} of {len(sides.text_ids(tx, 'row')):,}"
     note = f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})"
     return replace(run, notes=(*run.notes, note))
-
-
-def text_ids(tx: Tx, kind: str) -> TextIds:
-    """Ids by which runs may name texts: of the column `hs_id` or `cn_id` of any row, where a cell may list several."""
-    kind_texts = texts.texts_of(tx, kind)
-    metadata_rows = [*zip(kind_texts["id"].tolist(), kind_texts["meta"], strict=True)]
-    if kind in (HS, CN):
-        metadata_rows += texts.row_metadata(tx, kind)
-    own_ids: dict[str, set[int]] = {}
-    for text_id, meta in metadata_rows:
-        for word in meta.get(f"{kind}_id", "").split():
-            own_ids.setdefault(word, set()).add(text_id)
-    return TextIds(own_ids, frozenset(kind_texts["id"].tolist()))
 
 
 @takes_params
@@ -330,12 +325,15 @@ def make_grid(
     keep_known: bool = own(False),
     sample: int | None = own(None),
     seed: int = own(0),
+    merge: bool = own(False),
+    similar: float | None = own(None),
 ) -> RunRecord:
     """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
 
-    With `options.sample`, only so many cells of that are drawn and made. A planned grid takes no options
-    (`grids.fill_grid`); without options, as the recipe says. Raises InputError for too few candidates or cells to draw
-    from, or too many cells.
+    With `options.sample`, only so many cells of that are drawn and made. The notes name texts that are spellings of
+    others; with `options.merge` these are left out, and known pairs and ids of theirs count as those of the text that
+    is kept. A planned grid takes no options (`grids.fill_grid`); without options, as the recipe says. Raises InputError
+    for too few candidates or cells to draw from, or too many cells, or where merging leaves one text of a side.
     """
     with grid._store.read() as tx:
         planned = context.is_planned(tx)
@@ -344,12 +342,19 @@ def make_grid(
         raise InputError(f"the sides of grid `{grid.grid.name}` are planned, so nothing is drawn; omit the options")
     if planned:
         return grids.fill_grid(grid, redo=redo)
+    vectors = {} if options.similar is None else _encode_sides(grid, redo=redo)
+    params = {name: value for name, value in as_params(options).items() if name not in _RARE or value}
     with grid._store.write(bulk=True) as tx:
         context.begin_building(tx, "pair", redo=redo)
-        candidate_ids = sides.text_ids(tx, "column")
+        run_id = context.begin_run(tx, options.stage, params)
+        merged_counts, notes = _merge_spellings(tx, options, vectors, run_id)
+        candidate_ids = sides.text_ids(tx, "column", drawn=True)
         n = len(candidate_ids) if options.candidates is None else options.candidates
-        drawn = draw_positions(own_order(sides.values(tx, "column", "digest")), n, options.seed, say("candidates"))
+        order = own_order(sides.values(tx, "column", "digest", drawn=True))
+        drawn = draw_positions(order, n, options.seed, say("candidates"))
         sides.set_drawn(tx, "column", [candidate_ids[at] for at in drawn.tolist()])
+        if not options.merge:
+            notes = _describe_spellings(tx, options, _find_spellings(tx, options, vectors))
         if options.sample is None:
             cell_counts = dict(zip(("pairs", "in_corpus"), cells.fill(tx, keep_known=options.keep_known), strict=True))
         else:
@@ -364,15 +369,15 @@ def make_grid(
                 n_cells = np.bincount(at, minlength=size)
                 cell_counts |= {f"{side}_min": int(n_cells.min()), f"{side}_max": int(n_cells.max())}
         even_shares = list(retrieve.even_shares(cell_counts["pairs"]))
-        counts = {"hs": len(sides.text_ids(tx, "row")), "cn": n, **cell_counts, "even_for": even_shares}
-        params = {name: value for name, value in as_params(options).items() if name != "sample" or value is not None}
-        run = context.note_run(tx, options.stage, params, counts)
+        counts = {"hs": len(sides.text_ids(tx, "row", drawn=True)), "cn": n, **cell_counts, "even_for": even_shares}
+        counts |= merged_counts
+        run = runs.end_run(tx, run_id, counts)
         context.save_options(tx, options, run)
         if options.sample is None:
-            return run
+            return replace(run, notes=tuple(notes))
         drawn_cells = {"of": cell_counts["of"], "sha256": cells.digest(tx)}
         settings.save_settings(tx, context.SAMPLE_SETTING, drawn_cells, run.id)
-        notes = [str(context.load_sample_size(tx))]
+        notes.append(str(context.load_sample_size(tx)))
         for side, name in (("hs", "HS"), ("cn", "CN")):
             least, most = cell_counts[f"{side}_min"], cell_counts[f"{side}_max"]
             if most > least + 1:
@@ -381,3 +386,69 @@ def make_grid(
                     "no draw is more even"
                 )
         return replace(run, notes=tuple(notes))
+
+
+def _encode_sides(grid: GridContext, *, redo: bool) -> dict[str, Vectors]:
+    """The vector of each text of the two sides, by its words; what was encoded before is not encoded again."""
+    with grid._store.read() as tx:
+        context.check_building(tx, "pair", redo=redo)
+        bodies = [body for axis in cells.AXES for _, body in sides.bodies(tx, axis)]
+        used = context.options_as_done(tx, Retrieve)
+    encoder = model_files.resolve(used.model, backend=used.backend)
+    return dict(zip(bodies, encode.encode(bodies, encoder), strict=True))
+
+
+Spellings = list[tuple[sides.Axis, dict[int, int]]]
+"""The sides with spellings among their drawn texts: the text that each of these is a spelling of, by ids."""
+
+
+def _find_spellings(tx: Tx, options: Pair, vectors: Mapping[str, Vectors]) -> Spellings:
+    found, folding = Spellings(), text_digests.folding(tx)
+    for axis in cells.AXES:
+        ids, bodies = sides.text_ids(tx, axis, drawn=True), sides.values(tx, axis, "body", drawn=True)
+        stacked = np.stack([vectors[body] for body in bodies]) if vectors else None
+        first = first_spellings(bodies, folding, stacked, options.similar or 1.0).tolist()
+        if kept_ids := {ids[at]: ids[kept] for at, kept in enumerate(first) if kept != at}:
+            found.append((axis, kept_ids))
+    return found
+
+
+def _merge_spellings(
+    tx: Tx, options: Pair, vectors: Mapping[str, Vectors], run_id: int
+) -> tuple[dict[str, int], list[str]]:
+    """Leave spellings out of the grid where they are to be merged, and keep which text stands for each; returns their
+    numbers, and notes.
+    """
+    merged = dict[str, int]()
+    for axis in cells.AXES:
+        sides.set_drawn(tx, axis, sides.text_ids(tx, axis))
+    spellings = _find_spellings(tx, options, vectors) if options.merge else []
+    notes = _describe_spellings(tx, options, spellings)
+    for axis, kept_ids in spellings:
+        before, merged = sides.text_ids(tx, axis), merged | {str(of): by for of, by in kept_ids.items()}
+        sides.set_drawn(tx, axis, [text_id for text_id in before if text_id not in kept_ids])
+        if len(before) - len(kept_ids) == 1:
+            raise InputError(
+                f"--merge leaves 1 of {len(before):,} {NAMES[axis]}, of which all others are spellings; take more, "
+                "raise --similar, or omit --merge"
+            )
+    if merged or settings.of_stage(tx, sides.SPELLINGS):
+        settings.save_settings(tx, sides.SPELLINGS, {sides.MERGED: merged}, run_id)
+    return {f"merged_{NAMES[axis].lower()}": len(kept_ids) for axis, kept_ids in spellings}, notes
+
+
+def _describe_spellings(tx: Tx, options: Pair, spellings: Spellings) -> list[str]:
+    """A note on the spellings of each side that has any: how many, the first groups by their ids, and what to do."""
+    notes, text_ids = list[str](), load_text_ids(tx) if spellings else {}
+    for axis, kept_ids in spellings:
+        name, groups, words = NAMES[axis], dict[int, list[int]](), text_ids[NAMES[axis].lower()].first_own
+        for text_id, kept_id in kept_ids.items():
+            groups.setdefault(kept_id, [kept_id]).append(text_id)
+        shown = (" = ".join(words.get(of, str(of)) for of in group) for group in [*groups.values()][:MAX_GROUPS])
+        listed = "; ".join([*shown, *["..."] * (len(groups) > MAX_GROUPS)])
+        cosine = f", or have a cosine of {options.similar:g} or more" if options.similar else ""
+        what = f"differ only by case, spaces, quotes, invisible signs or Unicode form{cosine}"
+        act = "the first of each was kept" if options.merge else "`fcpair pair --redo --merge` keeps the first of each"
+        n = f"{len(kept_ids) + len(groups):,} {name} in {len(groups):,} {'group' if len(groups) == 1 else 'groups'}"
+        notes.append(f"{n} {what} ({name.lower()}_id {listed}); {act}")
+    return notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,21 @@ import numpy as np
 from fcpair.errors import InputError, list_first
 from fcpair.evaluate.measures import parse_measure
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.release.tier import read_run
+from fcpair.files.release.trec_runs import read_run
 from fcpair.files.tables.tabular import Source, choose_sheet, name_of
 from fcpair.lazy import pd
 from fcpair.param_values import as_params
-from fcpair.params import Assign, Evaluate, Extend, Pair
+from fcpair.params import Assign, Evaluate, Extend, Ids, Pair
 from fcpair.records import RunRecord, SampleSize
 from fcpair.sentences import say
 from fcpair.stages.corpus.sample import draw_cells, draw_positions, own_order
+from fcpair.stages.corpus.spellings import first_spellings
 from fcpair.steps.assignment import assign, leases
 from fcpair.steps.assignment.chosen_cells import choose_block
 from fcpair.steps.base import context, departures, text_digests
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.building import text_ids
+from fcpair.steps.base.text_digests import load_text_ids
 from fcpair.steps.grids import read_side_file
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides, texts
@@ -54,6 +55,7 @@ def extend(
     sample: int | None = None,
     seed: int = 0,
     sheet_name: str | None = None,
+    ids: Ids | None = None,
     dry_run: bool = False,
 ) -> RunRecord:
     """Let the grid take further HS, CNs or both, as a block of its own; what is there keeps its numbers and answers.
@@ -82,14 +84,25 @@ def extend(
         run_id = context.begin_run(tx, options.stage, as_params(options))
         cells.begin_block(tx, run_id)
         settings.save_settings(tx, cells.BLOCKS, {_OPTIONS: [*extensions, as_saved]}, run_id)
-        sides.append_texts(tx, "row", new_hs)
-        sides.append_texts(tx, "column", new_cns)
-        keeps_known = context.options_as_done(tx, Pair).keep_known
+        as_paired, merged = context.options_as_done(tx, Pair), dict[int, int]()
+        for axis, new_ids in zip(cells.AXES, (new_hs, new_cns), strict=True):
+            sides.append_texts(tx, axis, new_ids)
+            spellings = _find_spellings(tx, axis, new_ids)
+            if spellings and as_paired.merge:
+                sides.set_drawn(tx, axis, [of for of in sides.text_ids(tx, axis, drawn=True) if of not in spellings])
+                merged |= spellings
+            notes += [_describe(spellings, merged=as_paired.merge)] if spellings else []
+        if merged:
+            known = settings.of_stage(tx, sides.SPELLINGS).get(sides.MERGED, {})
+            now = known | {str(of): kept for of, kept in merged.items()}
+            settings.save_settings(tx, sides.SPELLINGS, {sides.MERGED: now}, run_id)
+        keeps_known = as_paired.keep_known
         if drawn:
             n_new, n_known = _draw_block(tx, options, run_id, drawn, keeps_known=keeps_known)
         else:
             n_new, n_known = cells.fill(tx, keep_known=keeps_known)
-        counts = {"pairs": n_new, "new_hs": len(new_hs), "new_cns": len(new_cns)}
+        n_merged = [len(merged.keys() & {*new_ids}) for new_ids in (new_hs, new_cns)]
+        counts = {"pairs": n_new, "new_hs": len(new_hs) - n_merged[0], "new_cns": len(new_cns) - n_merged[1]}
         counts |= {"in_corpus" if keeps_known else "left_out": n_known}
         if n_new and build_progress.n_built(tx)["assign"]:
             as_done = context.options_as_done(tx, Assign)
@@ -135,7 +148,7 @@ def _find_new_texts(tx: Tx, side: str, path: Path, options: Extend) -> list[int]
     if options.new_texts:
         with choose_sheet(options.sheet_name):
             texts.get_or_add(tx, side, read_side_file(path, side, None, text_digests.digester(tx)))
-    listed = text_digests.find_listed_texts(tx, side, path, options.sheet_name)
+    listed = text_digests.find_listed_texts(tx, side, path, options.sheet_name, options.ids)
     axis: sides.Axis = "row" if side == HS else "column"
     there = set(listed) & set(sides.text_ids(tx, axis, drawn=True))
     if there:
@@ -150,14 +163,27 @@ def _find_new_texts(tx: Tx, side: str, path: Path, options: Extend) -> list[int]
     return listed
 
 
+def _find_spellings(tx: Tx, axis: sides.Axis, new_ids: Sequence[int]) -> dict[int, int]:
+    """Those new texts of a side that are spellings of others in the grid, with the first text of each, by ids."""
+    ids, bodies = sides.text_ids(tx, axis, drawn=True), sides.values(tx, axis, "body", drawn=True)
+    first = first_spellings(bodies, text_digests.folding(tx)).tolist()
+    return {ids[at]: ids[kept] for at, kept in enumerate(first) if kept != at and ids[at] in new_ids}
+
+
+def _describe(spellings: Mapping[int, int], *, merged: bool) -> str:
+    shown = list_first([f"{of} = {kept}" for of, kept in spellings.items()], 5)
+    act = "they were merged into these, as `pair` did it" if merged else "they are rows and columns of their own"
+    return f"{len(spellings):,} of the new texts are spellings of others in the grid (by their ids, {shown}); {act}"
+
+
 def _pool_runs(tx: Tx, options: Extend, hs_ids: Sequence[int]) -> tuple[pd.DataFrame, list[str]]:
     """What runs have at their top for these HS, as `sides.add_neighbours` takes it, and notes on them."""
     evaluation = context.effective_options(tx, Evaluate, {})
     depths = [parse_measure(measure, evaluation.cutoff).depth or evaluation.cutoff for measure in evaluation.measures]
-    depth, ids = options.depth or max(depths), {side: text_ids(tx, side) for side in (HS, CN)}
+    depth, ids = options.depth or max(depths), load_text_ids(tx)
     parts, notes = [], []
     for path in options.runs:
-        lines, own_notes = read_run(path, ids)
+        lines, own_notes = read_run(path, ids, options.ids)
         notes += [f"{path.name}: {note}" for note in own_notes]
         is_pooled = lines["hs_id"].isin(hs_ids) & (lines["rank"] <= depth) & (lines["cn_id"] >= 0)
         parts.append(lines[is_pooled].assign(run=str(path.name)))

@@ -29,7 +29,7 @@ from fcpair.files.release.release_facts import (
 )
 from fcpair.files.tables import folders
 from fcpair.files.tables.tabular import format_csv, write_table
-from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
+from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, Ids, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
 from fcpair.sentences import Id, mark, say
 from fcpair.stages.questions import Closed
@@ -68,6 +68,7 @@ def release_study(
     texts: bool = True,
     draft: bool = False,
     download: bool = False,
+    ids: Ids | None = None,
 ) -> RunRecord:
     """Freeze the study as a folder with tiers, labels, answers of planned grids, and documents; and note it.
 
@@ -81,6 +82,7 @@ def release_study(
         texts: whether texts are in it; else their digests are.
         draft: whether keys of the form may be missing.
         download: whether the folder goes to whoever asked for it on the pages, so that its name alone is noted.
+        ids: the ids of texts in qrels: the corpus's own, or the study's numbers; tables have own ids, but with study.
 
     Raises:
         InputError: the name, the form or the folder cannot be used, or keys of the form are missing.
@@ -102,7 +104,7 @@ def release_study(
             )
     noted, how = (Path(folder).name, {runs.DOWNLOAD: True}) if download else (str(folder), {})
     with study._store.read() as tx:
-        facts, texts_by_path, record = load_content(tx, name, form, seed=seed, texts=texts)
+        facts, texts_by_path, record = load_content(tx, name, form, seed=seed, texts=texts, ids=ids)
     is_bare = not any(table.texts for table in facts.tables if not table.is_side)
     if is_bare and not draft:
         with at_fault("draft"):
@@ -129,13 +131,14 @@ def release_study(
                 sha256 = folders.digest_file(temporary / path)
                 runs.add_release(tx, table.tier, rule, {"pairs": len(table.rows)}, str(Path(noted) / path), sha256)
             params = {"name": name, "seed": seed, "texts": texts, "draft": draft, "out": noted, **how}
+            params |= {"ids": ids} if ids else {}
             pairs = {"pairs": record["pairs"]} if facts.tiers or is_bare else {}
             counts = {"tables": len(facts.tables), **pairs, "digest": digest}
             return context.note_run(tx, RELEASE, params, counts)
 
 
 def load_content(
-    tx: Tx, name: str, form: ReleaseForm, *, seed: int, texts: bool, last_run: int | None = None
+    tx: Tx, name: str, form: ReleaseForm, *, seed: int, texts: bool, last_run: int | None = None, ids: Ids | None = None
 ) -> tuple[ReleaseFacts, dict[str, str], dict[str, Any]]:
     """Load the facts, other files by their paths, and record of a release, with the log up to a run."""
     pseudonyms, withheld = release_tables.Pseudonyms(tx, seed), release_tables.load_withheld(tx)
@@ -143,9 +146,9 @@ def load_content(
     redaction = release_tables.load_redaction(tx, pseudonyms, log)
     log_lines, line_numbers = release_tables.public_log(tx, log, redaction)
     tables, agreement, qrels = list[ReleaseTable](), list[dict[str, Any]](), dict[str, str]()
-    scheme, rules, changes, is_answered = {}, {}, dict[str, Any](), False
+    scheme, rules, changes, is_answered, described_ids = {}, {}, dict[str, Any](), False, dict[str, None]()
     for key in grids.for_each_grid(tx):
-        grid = release_tables.GridTables(tx, key, pseudonyms, withheld)
+        grid = release_tables.GridTables(tx, key, pseudonyms, withheld, ids)
         tables += grid.tables()
         qrels |= grid.qrels()
         agreement += agreement_rows(tx, key, redaction)
@@ -157,6 +160,7 @@ def load_content(
         changes |= {key.name: tallies.noted_relabellings(tx)}
         if grid.tiers:
             rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
+            described_ids[grid.described_ids] = None
     if all(table.is_side for table in tables):
         if is_answered:
             raise StageError.say(
@@ -174,6 +178,7 @@ def load_content(
         )
     tables = tables if texts else [table.without_texts() for table in tables]
     facts = load_facts(tx, name, form, tables, log_lines, agreement, redaction, withheld, has_texts=texts)
+    facts = replace(facts, qrels_ids="; ".join(described_ids))
     # Of a bare digest names could be guessed, and the number of runs counts acts on people.
     newest_run, hidden = log[-1].id if log else 0, pseudonyms.ids
     record = {
@@ -181,6 +186,7 @@ def load_content(
         "fcpair": facts.version,
         "seed": seed,
         "texts": texts,
+        "ids": ids,
         "last_run": hidden.encrypt(RELEASE, newest_run + 1),
         "study": pseudonyms.study_key,
         "pseudonyms": pseudonyms.key,
@@ -258,6 +264,8 @@ def load_facts(
             notes.append(f"Grid {key.name}: {sample}")
         changes = tallies.relabelling_notes(tx)
         notes += (redaction.clean_text(f"Grid {key.name}: {change}") for change in changes)
+        if merged := context.describe_merge(tx):
+            notes.append(f"Grid {key.name}: {merged}")
         if context.is_planned(tx) or context.labels_of(tx):
             notes += basis_notes(tx)
     origins = dict(sorted(counts.items()))
@@ -415,6 +423,7 @@ def _verify(place: Path, folder: str | Path, study: StudyContext | None) -> Veri
         try:
             last_run = pseudonyms.ids.decrypt(RELEASE, record["last_run"]) - 1
             options = {"seed": record["seed"], "texts": record["texts"], "last_run": last_run}
+            options["ids"] = record.get("ids")
             content = load_content(tx, record["name"], read_form(place / FORM_FILE), **options)
         except StageError as error:
             return Verification(*check, (say("the study gives no release now: %(why)s", why=str(error)),))

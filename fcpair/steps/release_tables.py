@@ -11,9 +11,18 @@ from typing import Any, NamedTuple
 from fcpair.files.corpus.corpus import OWN_COLUMNS, OWN_IDS, with_own_ids
 from fcpair.files.release.redaction import Redaction
 from fcpair.files.release.release_facts import TEXT_DIGEST, ReleaseTable
-from fcpair.files.release.tier import ABOUT_OWN_ID, CARD_COLUMNS, PREFIXES, grades, pair_frame, qrels_text, tier_table
+from fcpair.files.release.tier import (
+    ABOUT_OWN_ID,
+    CARD_COLUMNS,
+    PREFIXES,
+    grades,
+    pair_frame,
+    qrels_text,
+    tier_table,
+)
+from fcpair.files.release.trec_runs import describe_ids
 from fcpair.lazy import pd
-from fcpair.params import MAIN, Annotate, Note, Partition
+from fcpair.params import MAIN, Annotate, Ids, Note, Partition
 from fcpair.records import BY, GridKey, Origin, Role, Round, Rule, RunRecord, Tier
 from fcpair.stages.corpus.text_identity import digest
 from fcpair.stages.questions import IRRECONCILABLE, SKIP
@@ -32,6 +41,7 @@ from fcpair.steps.answers.answer_tables import (
 )
 from fcpair.steps.base.answer_values import current_form, form_of
 from fcpair.steps.base.context import PLAN, effective_options, is_planned, labels_of, load_opaque_ids, options_as_done
+from fcpair.steps.base.text_digests import load_text_ids
 from fcpair.steps.grids import side_from_setting
 from fcpair.steps.release.partition import simulated_cells, tiers_of, with_pair_numbers
 from fcpair.store import Tx, adjudications, people
@@ -104,8 +114,11 @@ _EVIDENCE: dict[str, tuple[str, dict[str, str]]] = {
 class GridTables:
     """The tables of the grid that a transaction is about: a survey has no tiers, and a withheld grid no tables."""
 
-    def __init__(self, tx: Tx, key: GridKey, pseudonyms: Pseudonyms, withheld: Withheld) -> None:
-        self._tx, self._pseudonyms, self._withheld = tx, pseudonyms, withheld
+    def __init__(
+        self, tx: Tx, key: GridKey, pseudonyms: Pseudonyms, withheld: Withheld, ids: Ids | None = None
+    ) -> None:
+        self._tx, self._pseudonyms, self._withheld, self._ids = tx, pseudonyms, withheld, ids
+        self.described_ids = ""  # says which ids the qrels have
         self.prefix = "" if key.name == MAIN else f"{key.name}-"
         self.key = key
         self._question, primary = labels_of(tx), rounds.primary(tx)
@@ -130,9 +143,13 @@ class GridTables:
         """Each tier that has a pair as TREC qrels, by its name."""
         if self.tiers is None:
             return {}
+        ids, used = load_text_ids(self._tx), self.tiers.pairs[self.tiers.pairs["tiers"] > 0]
+        own = [(side, f"{side}_id") for side in SIDES if f"{side}_id" not in self._numbers]
+        words = {side: ids[side].words(used[column], side, self._ids) for side, column in own}
+        self.described_ids = describe_ids(ids, self._ids)
         by_tier = ((rule, self._renumbered(self.tiers.in_tier(rule.tier))) for rule in self.tiers.rules)
         return {
-            f"{self.prefix}{rule.tier}": qrels_text(grades(pairs, self.tiers.question, set(pairs["cn_id"])))
+            f"{self.prefix}{rule.tier}": qrels_text(grades(pairs, self.tiers.question, set(pairs["cn_id"])), words)
             for rule, pairs in by_tier
             if len(pairs)
         }
@@ -152,7 +169,7 @@ class GridTables:
             is_simulated = pairs["cell_id"].isin(simulated)
             of_tier = labels[labels["cell_id"].isin(pairs["cell_id"])]
             numbered = with_pair_numbers(pairs), with_pair_numbers(of_tier)
-            rows = tier_table(*numbered, self._texts, tiers.question, tiers.rules)
+            rows = tier_table(*numbered, self._texts, tiers.question, tiers.rules, self._ids)
             rows = self._without_names(self._renumbered(rows).assign(simulated=is_simulated), ("hs.", "cn."))
             metadata = [name for name in rows.columns if name.startswith(("hs.", "cn.")) and name not in _OWN_IDS]
             about = f"The pairs of the tier {rule.tier}."
@@ -170,7 +187,7 @@ class GridTables:
         rows = pair_frame(with_pair_numbers(self.tiers.pairs), self.tiers.question, self.tiers.rules)
         for at, side in enumerate(SIDES, 3):
             rows.insert(at, f"{side}{TEXT_DIGEST}", rows[f"{side}_id"].map(bodies))
-        rows = with_own_ids(rows, self._texts, before=[f"{side}{TEXT_DIGEST}" for side in SIDES])
+        rows = with_own_ids(rows, self._texts, before=[f"{side}{TEXT_DIGEST}" for side in SIDES], ids=self._ids)
         yield self._table(PAIRS, self._renumbered(rows.fillna({"label": "", "tier": ""})))
         answers = judgements.current_answers(
             self._tx, rounds.primary(self._tx), "cell_id", "annotator", "code", "skipped", "origin"
@@ -211,6 +228,7 @@ class GridTables:
         if not is_planned(self._tx) or not len(self._texts) or self.key.name in self._withheld.grids:
             return
         rows = rows_table(self._tx, self.key.name)
+        rows = rows.drop(columns=[name for name in OWN_COLUMNS if self._ids == "study" and name in rows.columns])
         metadata = [str(name) for name in rows.columns if name not in (ROW, ROW_NUMBER)]
         rows = self._without_names(rows, tuple(metadata)) if metadata else rows
         # with `ask results --keep`, counts of fewer than five people could be had
@@ -229,7 +247,7 @@ class GridTables:
                 yield self._answers_table(round_, name)
 
     def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
-        form, rows = form_of(round_.form), answers_table(self._tx, round_)
+        form, rows = form_of(round_.form), answers_table(self._tx, round_, self._ids)
         own = {*EXTRA_COLUMNS, ANSWERED_AT} - {"origin", *form.table}
         rows = rows.drop(columns=[name for name in rows.columns if name in own])
         rows = rows.assign(by=rows["by"].map(self._pseudonyms.replace))

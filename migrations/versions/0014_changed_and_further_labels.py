@@ -36,4 +36,5 @@ def upgrade() -> None:
     )
     backends.backend_of(op.get_bind()).protect(op.get_bind(), "relabelling")
     for table in ("assignment", "slot"):
-        op.add_column(table, sa.Column("because", sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")))
+        words = sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")
+        op.add_column(table, sa.Column("because", words))

@@ -38,14 +38,18 @@ import
 - ={plain} > --cn-encoding utf-8 | --cn-separator comma | --cn-no-header | --cn-sheet-name x
 select
 + = > --hs 3 | --hs-list {hs} || --seed 5 || --seed 1 > --stratify hs_topic || selected/ > --redo
-- =--hs-list {hs} > --seed 5 | --stratify hs_topic | --hs 3
++ =--hs-list {hs} > --ids own
+- =--hs-list {hs} > --seed 5 | --stratify hs_topic | --hs 3 || =--hs 3 > --ids own
 retrieve
-+ =--run {run} > --depth 1 || retrieved/ =--every-cn > --redo
++ =--run {run} > --depth 1 | --ids own || retrieved/ =--every-cn > --redo
+- =--every-cn > --ids own
 - =--every-cn > --k 3 | --model x | --backend onnx | --count-duplicates | --memory-mb 64 | --dask local:1 | --depth 3
 - =--every-cn > --cn-list {cns} || =--cn-list {cns} > --k 3 | --model x | --backend onnx | --count-duplicates
 - =--cn-list {cns} > --memory-mb 64 | --dask local:1 | --every-cn | --run {run}
 - =--run {run} > --k 3 | --model x | --backend onnx | --count-duplicates | --memory-mb 64 | --dask local:1
 pair
+~ --similar
++ --merge
 + --candidates 3 | --sample 5 || --candidates 3 > --seed 5 || known/ =--redo > --keep-known || paired/ > --redo
 - --seed 5
 plan
@@ -96,7 +100,8 @@ people retire
 people rotate-secret
 + = > --yes
 labels export
-+ --layout cells || --layout cells > --round nowhere || below_the_mark/ > --known || = > --out {folder}/l.csv
++ --layout cells | --ids own || --layout cells > --round nowhere || below_the_mark/ > --known
++ = > --out {folder}/l.csv
 - --round label
 labels import
 + --reader cells || --reader cells > --round nowhere || labelled/ ={again} > --supersede
@@ -112,10 +117,10 @@ labels split
 labels add
 + =… > --reason … || = > --dry-run
 labels sheets
-+ --layout cells | --sheet-format xlsx || --layout cells > --round nowhere
++ --layout cells | --sheet-format xlsx | --ids own || --layout cells > --round nowhere
 - --round label
 answers export
-+ --layout pairs | --round nowhere || below_the_mark/ > --known || = > --out {folder}/l.csv
++ --layout pairs | --round nowhere | --ids own || below_the_mark/ > --known || = > --out {folder}/l.csv
 - --layout pairs > --round label
 answers import
 + --reader pairs | --round nowhere || labelled/ ={again2} > --supersede
@@ -126,7 +131,7 @@ answers refusals
 answers replies
 + =--out {folder}/x.csv > --round propose || =--round propose > --out {folder}/x.csv
 answers sheets
-+ --layout pairs | --round nowhere | --sheet-format xlsx
++ --layout pairs | --round nowhere | --sheet-format xlsx | --ids own
 - --layout pairs > --round label
 simulate
 + --accuracy 0.2 | --positive 0.9 | --leaning 0.9 | --not-sure 0.5 | --skips 0.5 | --hs-effect 0.5 | --cn-effect 0.5
@@ -163,7 +168,8 @@ groups
 adjudicate
 + labelled/ = > --policy majority || labelled/ =--policy majority > --ties discard
 + --import {decisions} | --sheet {folder}/s.csv | --request {pairs} | --dry-run
-+ --sheet {folder}/s.csv > --order doubt | --adjudicator eva
++ --sheet {folder}/s.csv > --order doubt | --adjudicator eva | --ids own
+- --ids own
 - --ties discard || --policy majority > --supersede | --order doubt | --adjudicator eva | --import {decisions}
 - --policy majority > --sheet s.csv | --request {pairs} || --sheet {folder}/s.csv > --supersede | --dry-run
 - --import {decisions} > --order doubt | --adjudicator eva | --dry-run
@@ -173,27 +179,28 @@ validate assign
 validate import
 + checked/ ={verdicts} > --supersede
 validate sheets
-+ --sheet-format xlsx
++ --sheet-format xlsx | --ids own
 partition
 + four_labels/ = > --as-of 1
-+ = > --diamond majority | --tier bronze || --out {folder}/b.csv | --layout fc-conan
-- = > --layout fc-conan | --out {folder}/b.csv || --as-of 1 > --diamond majority
++ = > --diamond majority | --tier bronze || --out {folder}/b.csv | --layout fc-conan | --ids own
+- = > --ids own | --layout fc-conan | --out {folder}/b.csv || --as-of 1 > --diamond majority
 explain
 + --diamond majority
 evaluate
 + --system bm25 | --pool all | --tier gold | --measure RBP | --cutoff 3 | --resamples 100 | --no-positives leave_out
-+ --dry-run | --runs {folder}/r || --format json --resamples 100 > --seed 5 || --tier diamond > --diamond majority
++ --dry-run | --runs {folder}/r || --runs {folder}/r > --ids own
++ --format json --resamples 100 > --seed 5 || --tier diamond > --diamond majority
 - --caption | --figure-width page || --measure NDCG@5 > --cutoff 3
 export beir
 + =--out {folder}/b > --tier bronze || =--tier bronze > --out {folder}/b
-+ --pool positive | --binary | --diamond majority
++ --pool positive | --binary | --ids own | --diamond majority
 export corpus
-+ = > --out {folder}/c.csv || =--out {folder}/c.csv > --without bronze || --pool positive
++ = > --out {folder}/c.csv || =--out {folder}/c.csv > --without bronze | --ids own || --pool positive
 - =--out {folder}/c.csv > --pool judged | --diamond majority
 export decisions
-+ = > --out {folder}/d.csv
++ = > --out {folder}/d.csv || --ids own
 export hf
-+ = > --out {folder}/h || --diamond majority
++ = > --out {folder}/h || --diamond majority | --ids own
 export pairs
 + =--out {folder}/p > --tier bronze || =--tier bronze > --out {folder}/p || --test-share 0.25 | --seed 5
 + =--tier diamond --test-share 0.5 --out {folder}/p > --diamond majority
@@ -203,7 +210,7 @@ export preferences
 + =--tier diamond --test-share 0.75 --out {folder}/p > --diamond majority
 export qrels
 + =--out {folder}/q > --tier bronze || =--tier bronze > --out {folder}/q
-+ --pool positive | --binary | --diamond majority
++ --pool positive | --binary | --ids own | --diamond majority
 export texts
 + =--grid write > --out {folder}/w.csv || --round nowhere || =--grid write --out {folder}/w > --layout training
 + =--grid write --out {folder}/w --layout training > --test-share 0.5 | --seed 5
@@ -214,6 +221,7 @@ export triplets
 + =--tier diamond --test-share 0.75 --out {folder}/p > --diamond majority
 release
 + =v1 --form {form} > --out {folder}/r || =v1 --out {folder}/r > --form {form} || --no-texts | --seed 5 | --template
++ --ids own
 + =v1 --out {folder}/r --form {draft} > --draft
 note
 + --pair 3 || =x --pair 3 > --flag set

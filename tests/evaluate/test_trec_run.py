@@ -15,7 +15,8 @@ from hypothesis.extra.numpy import arrays
 
 from fcpair.errors import InputError
 from fcpair.evaluate.systems import NOTHING, Ranking, Run, Search, run_text, sort_by_score
-from fcpair.files.release.tier import Numbering, TextIds
+from fcpair.files.release.trec_runs import TextIds
+from fcpair.params import Ids
 
 NUMBERS = {"hs": TextIds({}, {10, 20, 30}), "cn": TextIds({}, {4, 7, 8, 9})}
 SEARCH = Search(("first", "second"), ("p", "q", "r"), (10, 20), (7, 8, 9), ids=NUMBERS)
@@ -163,7 +164,7 @@ def test_a_run_is_read_by_its_numbering_or_refused(
         "cn": TextIds({str(one + shift): {at} for at, one in enumerate(cn_own, 1)}, {1, 2, 3, 4, 5}),
     }
     search = Search(("a", "b"), ("p", "q", "r"), (1, 2), (1, 2, 3), ids=own)
-    written_in, read_as = (data.draw(st.sampled_from(get_args(Numbering))) for _ in range(2))
+    written_in, read_as = (data.draw(st.sampled_from(get_args(Ids))) for _ in range(2))
     named = {side: {at: word for word, (at,) in own[side].numbered_by(written_in).items()} for side in own}
     order = [data.draw(st.permutations([1, 2, 3])) for _ in range(2)]
     path = tmp_path / "mine.trec"
@@ -178,7 +179,7 @@ def test_a_run_is_read_by_its_numbering_or_refused(
     used = {"hs": {named["hs"][1], named["hs"][2]}, "cn": {named["cn"][cn] for cn in (1, 2, 3)}}
     fits = {
         numbering: all(used[side] <= own[side].numbered_by(numbering).keys() for side in own)
-        for numbering in get_args(Numbering)
+        for numbering in get_args(Ids)
     }
     run, note = Run(path, read_as), "its ids fit both numberings"
     if not fits[read_as]:
@@ -195,12 +196,16 @@ def test_a_run_is_read_by_its_numbering_or_refused(
 @pytest.mark.parametrize(
     ("numbering", "line", "problem"),
     [
-        ("corpus", "10 Q0 7 1 0.9 me\n20 Q0 8 1 0.9 me\n", r"the study's numbers; .*`run:FILE\(ids=study\)`"),
-        ("study", "q1 Q0 p 1 0.9 me\nq2 Q0 z 1 0.9 me\n", "the corpus's own; expected the study's numbers; omit"),
+        ("own", "10 Q0 7 1 0.9 me\n20 Q0 8 1 0.9 me\n", "the study's numbers; .*`--ids study`"),
+        (
+            "study",
+            "q1 Q0 p 1 0.9 me\nq2 Q0 z 1 0.9 me\n",
+            "the corpus's own; expected the study's numbers; `--ids own`",
+        ),
     ],
 )
 def test_a_run_in_the_other_numbering_is_refused_by_its_name(
-    tmp_path: Path, numbering: Numbering, line: str, problem: str
+    tmp_path: Path, numbering: Ids, line: str, problem: str
 ) -> None:
     (tmp_path / "mine.trec").write_text(line, "utf-8")
     with pytest.raises(InputError, match=problem):
@@ -232,3 +237,31 @@ def test_a_run_that_was_written_is_read_back_the_same(tmp_path: Path, scores: np
     ranking = Ranking(*sort_by_score(scores))
     back = ranked(tmp_path, run_text(ranking, SEARCH, "ours"))
     assert (back.order.tolist(), back.scores.tolist()) == (ranking.order.tolist(), ranking.scores.tolist())
+
+
+@given(st.dictionaries(st.integers(1, 30), st.lists(st.sampled_from("abcdefgh12345678"), min_size=1, max_size=3)))
+def test_what_files_call_texts_is_read_back_as_these_texts_or_refused(ids_by_text: dict[int, list[str]]) -> None:
+    """Own ids can be those of several texts, or look like numbers: nothing is ever read back as another text."""
+    own: dict[str, set[int]] = {}
+    for text_id, words in ids_by_text.items():
+        for word in words:
+            own.setdefault(word, set()).add(text_id)
+    ids = TextIds(own, frozenset(range(1, 31)), tuple(ids_by_text))
+    for asked in (None, *get_args(Ids)):
+        try:
+            called = ids.words([*ids_by_text], "cn", asked)
+        except InputError:
+            assert ids.numbering(asked) == "own"
+            assert any(len(named) > 1 for named in own.values())
+        else:
+            assert all({*ids.numbered_by(asked)[word]} == {text_id} for text_id, word in called.items())
+            assert len({*called.values()}) == len(called)
+
+
+def test_own_ids_hold_by_default_only_where_every_text_of_the_side_has_one() -> None:
+    own: dict[str, set[int]] = {"a": {1}, "b": {2}}
+    assert [TextIds(own, {1, 2, 3}, side).numbering() for side in ([1, 2], [1, 3])] == ["own", "study"]
+    assert TextIds({}, {1}, [1]).numbering() == "study"
+    assert TextIds(own, {1, 2, 3}, [1, 3]).numbering("own") == "own"
+    with pytest.raises(InputError, match=r"1 of 2 CN have no id of their own .* cn_id 3"):
+        TextIds(own, {1, 2, 3}, [1, 3]).words([1, 3], "cn", "own")

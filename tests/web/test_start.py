@@ -277,6 +277,25 @@ def test_the_figures_follow_the_form(lead: Starting) -> None:
     assert all(words in part for words in ("at most 40 (4 × at most 10)", "at most 23 labels", "may find fewer"))
 
 
+def test_the_plan_names_spellings_of_one_text_and_the_study_is_built_without_them(lead: Starting) -> None:
+    """Two HS and two CNs are spellings of earlier ones; the table has none of the four pairs that stay but two."""
+    rows = ["hs,cn", "Tea.,Water.", "“tea”.,WATER.", "Milk.,Juice.", "MILK.,wa\u200bter.", "Beer.,Wine."]
+    lead.upload("\n".join(rows).encode())
+    lead.post("columns", act="save", **COLUMNS)
+    part = lead.post("figures", **PLAN).text
+    assert "4 texts differ from earlier ones of their side only by case, spaces, quotes" in part
+    assert "“One spelling of each text” under “More” leaves them out" in part
+    plan = {**PLAN, "merge": "yes", "annotators": "1", "twice": "0"}
+    assert "the first spelling alone is taken" in lead.post("figures", **plan).text
+    assert lead.post("plan", **plan, **LABELS).status_code == 303
+    assert lead.post("people", **{**PEOPLE, "annotators": "ann"}).status_code == 303
+    assert lead.post("guidelines", act="save", body="").status_code == 303
+    lead.build()
+    run = next(run for run in lead.site.study.log() if run.stage == "pair")
+    assert (run.counts["hs"], run.counts["cn"], run.counts["pairs"]) == (3, 3, 5)  # Milk. has a spelling of Water., too
+    assert (run.params["merge"], run.counts["merged_hs"], run.counts["merged_cn"]) == (True, 2, 2)
+
+
 def test_the_number_of_first_texts_that_is_offered_to_be_drawn_leaves_candidates(lead: Starting) -> None:
     lead.upload(CORPUS.read_bytes())
     lead.post("columns", act="save", **COLUMNS)

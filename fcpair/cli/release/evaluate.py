@@ -70,7 +70,7 @@ def evaluate(
 
     A system ranks the CNs of the pool for each HS; a CN is right if the tier labels the pair appropriate.
     Systems: random, tfidf, bm25, sbert:NAME, cross:NAME, embed:MODEL, llm:MODEL, rerank(...), run:FILE.
-    A run has the corpus's own ids if there are any, or the study's numbers as run:FILE(ids=study).
+    `--ids` is about runs that are read and written, and a pool that lists ids; run:FILE(ids=study) is about one run.
 
     \b
     Example:
@@ -102,6 +102,8 @@ def evaluate(
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": cautions}
     emit(form, data, _tables(outcome), [*outcome.rows()], simulated=outcome.simulated, sampled=outcome.sampled)
     print_note(*grid.desk.basis_notes)
+    if runs is not None:
+        print_message(f"{runs}: {grid.desk.describe_ids(options.ids)}")
     for system in outcome.systems:
         for note in system.notes:
             print_message(f"{system.short}: {note}")

@@ -10,10 +10,19 @@ import click
 
 from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import PATH, complete_tier, effective_params, format_option, look_at_grid, option, shared_option
+from fcpair.cli.options import (
+    PATH,
+    complete_tier,
+    effective_params,
+    format_option,
+    ids_option,
+    look_at_grid,
+    option,
+    shared_option,
+)
 from fcpair.cli.output import tabular
 from fcpair.cli.terminal import print_wrapped, shorten
-from fcpair.params import Partition
+from fcpair.params import Ids, Partition
 from fcpair.records import TIERS, Origin
 
 if TYPE_CHECKING:
@@ -29,7 +38,7 @@ BRIEF = 32  # characters of a text that fit beside another one on a terminal
 
 
 @click.command()
-@take_effect("--out", "--layout", only_with="--tier")
+@take_effect("--out", "--layout", "--ids", only_with="--tier")
 @take_effect("--diamond", not_with=("--as-of",))
 @look_at_grid
 @effective_params(Partition)
@@ -42,9 +51,17 @@ BRIEF = 32  # characters of a text that fit beside another one on a terminal
     detail="The names of the columns: ours, or those of the published FC-CONAN.",
 )
 @option("--as-of", type=int, metavar="VERSION", help="The tiers as they were when the labels had this version.")
+@ids_option
 @format_option
 def partition(
-    grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, as_of: int | None, form: str
+    grid: Grid,
+    options: Partition,
+    tier: str | None,
+    out: Path | None,
+    columns: str,
+    as_of: int | None,
+    ids: Ids | None,
+    form: str,
 ) -> None:
     """Grade the pairs, or write one tier.
 
@@ -60,7 +77,7 @@ def partition(
     """
     rated = grid.tiers(options) if as_of is None else grid.tiers(as_of=as_of)
     if tier is not None:
-        _write_tier(grid, rated, tier, out, form, published=columns == "fc-conan")
+        _write_tier(grid, rated, tier, out, form, published=columns == "fc-conan", ids=ids)
         return
     tiers = rated.table()
     names = [[str(name) for name in table.columns] for table in tiers.tables]
@@ -74,17 +91,19 @@ def partition(
     output.print_note(*notes)
 
 
-def _write_tier(grid: Grid, tiers: Tiers, tier: str, out: Path | None, form: str, *, published: bool) -> None:
+def _write_tier(
+    grid: Grid, tiers: Tiers, tier: str, out: Path | None, form: str, *, published: bool, ids: Ids | None
+) -> None:
     if out is not None:
         output.note_writing()
         with output.status_spinner("writing"):
-            run = tiers.release(tier, out, published=published)
+            run = tiers.release(tier, out, published=published, ids=ids)
         output.print_run(run)
         if tiers.as_of is None:
             output.warn_of_basis(grid)
         return
     first = output.LONGEST_TABLE if form == "table" else None
-    frame, n = tiers.head(tier, first, published=published)
+    frame, n = tiers.head(tier, first, published=published, ids=ids)
     names = [str(name) for name in frame.columns]
     parts = (frame.iloc[start : start + output.ROWS_AT_ONCE] for start in range(0, len(frame), output.ROWS_AT_ONCE))
     rows = (row for part in parts for row in tabular.plain_rows(part))
@@ -122,7 +141,9 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
         return
     tiers = ", ".join(filter(None, (explanation.tier, *explanation.own_tiers)))
     print_wrapped(f"pair {explanation.cell_id}: {tiers or ('discarded' if explanation.discarded else 'in no tier')}\n")
-    print_wrapped(f"{facts['hs_name']}: {explanation.hs}\n{facts['cn_name']}: {explanation.cn}\n")
+    others = (about.get("spellings") for about in (explanation.hs_metadata, explanation.cn_metadata))
+    hs, cn = (f" (other spellings: {bodies})" if bodies else "" for bodies in others)
+    print_wrapped(f"{facts['hs_name']}: {explanation.hs}{hs}\n{facts['cn_name']}: {explanation.cn}{cn}\n")
     for source in explanation.brought_in_by:
         where = f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:z.4f}"
         if source["run"]:

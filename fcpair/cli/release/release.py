@@ -18,6 +18,7 @@ from fcpair.cli.options import (
     complete_tier,
     effective_params,
     format_option,
+    ids_option,
     option,
     params,
     round_option,
@@ -31,7 +32,7 @@ from fcpair.cli.terminal import print_raw, print_wrapped
 from fcpair.files.answers.writings import Layout
 from fcpair.files.release.exports import EXPORTS, ExportKind
 from fcpair.files.release.release_facts import FORM_FILE, read_form, template_text
-from fcpair.params import Export, Partition
+from fcpair.params import Export, Ids, Partition
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
@@ -55,6 +56,7 @@ def _print_template(ctx: click.Context, _param: click.Parameter, wanted: bool) -
 @option("--draft", is_flag=True, help="Release even if keys of the form are missing; the card lists them.")
 @option("--no-texts", is_flag=True, help="Write ids and digests instead of texts, and a script that joins them.")
 @seed_option
+@ids_option
 @option(
     "--template",
     is_flag=True,
@@ -63,7 +65,9 @@ def _print_template(ctx: click.Context, _param: click.Parameter, wanted: bool) -
     callback=_print_template,
     help="Print an empty form with an explanation of every key, and exit.",
 )
-def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_texts: bool, seed: int) -> None:
+def release(
+    study: Study, name: str, out: Path, form: Path, draft: bool, no_texts: bool, seed: int, ids: Ids | None
+) -> None:
     """Freeze the study as a folder that others can cite, load and check.
 
     It holds each tier as Parquet and CSV, labels, decisions and verdicts under fresh pseudonyms (drawn by `--seed`),
@@ -77,7 +81,7 @@ def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_text
       fcpair release v1-ids --out v1-ids/ --no-texts
     """
     with output.status_spinner("releasing"):
-        run = study.release(name, out, form, seed=seed, texts=not no_texts, draft=draft)
+        run = study.release(name, out, form, seed=seed, texts=not no_texts, draft=draft, ids=ids)
     output.print_run(run)
     if missing := read_form(form).missing:
         output.print_message(f"Note: this is a draft; {form} lacks {', '.join(missing)}.")
@@ -199,7 +203,8 @@ for _kind in EXPORTS.values():
 @export.command()
 @with_grid
 @file_option
-def decisions(grid: Grid, out: Path) -> None:
+@ids_option
+def decisions(grid: Grid, out: Path, ids: Ids | None) -> None:
     """Write the decisions.
 
     There is a row for each cell with a decision: its number and texts, the decision, by which rule or by whom, how many
@@ -212,7 +217,7 @@ def decisions(grid: Grid, out: Path) -> None:
       fcpair bias score decisions.csv --reader items --answer decision --as bbq
     """
     with output.status_spinner("writing"):
-        run = grid.export.decisions(out)
+        run = grid.export.decisions(out, ids=ids)
     output.print_run(run)
     output.warn_of_basis(grid)
 

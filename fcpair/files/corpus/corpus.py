@@ -24,7 +24,7 @@ from fcpair.files.tables.tabular import (
 from fcpair.files.tables.text_files import NO_TEXT_HERE, JsonObjects
 from fcpair.lazy import pd
 from fcpair.param_values import InMemory
-from fcpair.params import Import, format_of
+from fcpair.params import Ids, Import, format_of
 from fcpair.sentences import Id, join, mark, say
 from fcpair.stages.corpus.text_identity import NO_TEXT, digest, fold_name
 from fcpair.start_draft import ColumnsDraft
@@ -144,27 +144,47 @@ def with_own_ids(
     sides: Sequence[str] = (HS, CN),
     before: Sequence[str] = (),
     numbers: pd.DataFrame | None = None,
+    ids: Ids | None = None,
 ) -> pd.DataFrame:
     """The rows with the corpus's own ids of their `texts` (`text_id`, `meta`), of several with spaces between: a column
     for each of the `sides` that the rows have, and have an id of, in front of that or what is `before`.
 
-    The numbers of the texts are in `hs_id` and `cn_id` of the rows, or of `numbers`.
+    The numbers of the texts are in `hs_id` and `cn_id` of the rows, or of `numbers`. With the ids `study` there are no
+    such columns; with `own` it raises InputError where a text has no id.
     """
     meta, rows = texts.set_index("text_id")["meta"], rows.copy()
     for name, column, side in zip(OWN_COLUMNS, before or sides, sides, strict=True):
-        id_by_text = meta.map(lambda item, name=name: item.get(name, ""))
-        ids = (rows if numbers is None else numbers)[name].map(id_by_text).fillna("")
-        if column in rows.columns and ids.any():
-            rows.insert([*rows.columns].index(column), f"{side}.{name}", ids.to_numpy())
+        text_ids = (rows if numbers is None else numbers)[name]
+        own_ids = text_ids.map(meta.map(lambda item, name=name: item.get(name, ""))).fillna("")
+        if ids == "own" and column in rows.columns:
+            check_own_ids(dict(zip(text_ids.tolist(), own_ids, strict=True)), name.removesuffix("_id"))
+        if ids != "study" and column in rows.columns and own_ids.any():
+            rows.insert([*rows.columns].index(column), f"{side}.{name}", own_ids.to_numpy())
     return rows
 
 
-def read_side(path: str | Path, side: str) -> pd.DataFrame:
+def check_own_ids(id_by_text: Mapping[int, str], side: str) -> None:
+    """Raise InputError where one of these texts of a side has no id of its own."""
+    if lacking := [text_id for text_id, own_id in id_by_text.items() if not own_id]:
+        raise InputError.say(
+            "%(number)s of %(all)s %(side)s have no id of their own in the corpus, the first of them %(column)s "
+            "%(id)s of the study; import a corpus in which every text has one (`import` says which lines lack it), or "
+            "use the study's numbers (`--ids study`)",
+            **{"number": len(lacking), "all": len(id_by_text), "side": side.upper()},
+            **{"column": f"{side}_id", "id": Id(lacking[0])},
+        )
+
+
+def read_side(path: str | Path, side: str, *, may_be_ids: bool = False) -> pd.DataFrame:
     """Read the texts of one side, one per row, from the column `hs` or `cn`, that of CONAN or Multitarget-CONAN, or the
     only one; returns `hs` or `cn`, and `line`. Raises InputError: no such file or column, an empty text.
+
+    Where it `may_be_ids`, and there is no such column, it returns the column `hs_id` or `cn_id` in place of that.
     """
     header = [name for name in read_table(path, optional=[side]).columns if name != LINE]
     side_columns = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
+    if may_be_ids and not side_columns and f"{side}_id" in header:
+        return read_table(path, [f"{side}_id"])[[f"{side}_id", LINE]]
     column = next(iter(side_columns), header[0] if len(header) == 1 and header[0] not in OWN_COLUMNS else side)
     frame = read_table(path, [column]).rename(columns={column: side})[[side, LINE]]
     empty = frame[LINE][frame[side].str.strip() == ""]
@@ -233,7 +253,23 @@ def _check_ids(frame: pd.DataFrame, sides: Iterable[str]) -> tuple[list[Finding]
     for side in sides:
         rows = frame[[LINE, f"{side}_id", f"{side}_digest"]].set_axis([LINE, "id", "digest"], axis="columns")
         rows["id"] = rows["id"].str.strip()
-        rows = rows[(rows["id"] != "") & (frame[side].str.strip() != "")].drop_duplicates(["id", "digest"])
+        rows = rows[frame[side].str.strip() != ""]
+        lacking = rows[~rows["digest"].isin(rows["digest"][rows["id"] != ""])].drop_duplicates("digest")
+        n, rows = rows["digest"].nunique(), rows[rows["id"] != ""].drop_duplicates(["id", "digest"])
+        if len(lacking) and len(rows):
+            notes.append(
+                f"{side}_id: {len(lacking):,} of {n:,} texts have no id, the first in line {lacking[LINE].iloc[0]}; "
+                "files have the study's numbers for all of them by default"
+            )
+        if len(listed := rows[rows["id"].str.contains(r"\s")]):
+            words = rows.assign(id=rows["id"].str.split()).explode("id").drop_duplicates(["id", "digest"])["id"]
+            shared = words[words.duplicated()].unique()
+            n = len(shared)
+            mixed = f"; {n:,} of these ids, such as `{shared[0]}`, are those of several texts" if n else ""
+            notes.append(
+                f"{side}_id: cells with spaces list several ids ({len(listed):,}), such as `{listed['id'].iloc[0]}` "
+                f"(line {listed[LINE].iloc[0]}){mixed}"
+            )
         first_lines, again = rows.drop_duplicates("id").set_index("id")[LINE], rows[rows.duplicated("id")]
         for line, id_ in zip(again[LINE].tolist(), again["id"], strict=True):
             another = mark("%(column)s `%(id)s` is the id of another text in line %(line)s")

@@ -32,7 +32,7 @@ class ExportKind:
         """Write it to a path by its method of `Exports`; returns the run."""
         if self.trains:
             return exports.training(self.name, path, tier, options)
-        return getattr(exports, self.name)(path, *([tier, options] if self.tier else []))
+        return getattr(exports, self.name)(path, *([tier] if self.tier else []), options)
 
 
 _DRAWN = ("negatives", "test_share", "seed")
@@ -42,12 +42,13 @@ _KINDS = (
         mark("TREC qrels"),
         mark("The grades of a tier."),
         "{tier}.qrels",
-        ("pool", "binary"),
+        ("pool", "binary", "ids"),
         "tier",
         """Write a tier as TREC qrels.
 
-A line is `hs_id 0 cn_id grade`. The grade of an appropriate pair is the rank of its best tier (1 Bronze, 2
-Silver, 3 Gold, 4 Diamond), that of one that was judged and is not appropriate is 0. An unjudged pair has no line.
+A line is `hs_id 0 cn_id grade`; of several own ids of a text it has the first. The grade of an appropriate pair is
+the rank of its best tier (1 Bronze, 2 Silver, 3 Gold, 4 Diamond), that of one that was judged and is not appropriate
+is 0. An unjudged pair has no line.
 With `--binary` the grades are 1 and 0, so that another tool's nDCG is fcpair's. If the labels are grades (two
 or more are positive, all on one side of the scale), the grade is that of the label, 0 for the worst.
 
@@ -61,7 +62,7 @@ Example:
         mark("BEIR folder"),
         mark("Pool, queries and grades of a tier."),
         "{tier}-beir",
-        ("pool", "binary"),
+        ("pool", "binary", "ids"),
         "tier",
         """Write a tier as a BEIR folder.
 
@@ -77,7 +78,7 @@ Example:
         mark("Hugging Face folder"),
         mark("All tiers, with a card; add a licence and a citation."),
         "dataset",
-        (),
+        ("ids",),
         "",
         """Write all tiers as a Hugging Face dataset folder.
 
@@ -144,7 +145,7 @@ Example:
         mark("Corpus without a tier"),
         mark("What you may train on when the tier is the test set."),
         "corpus-without-{tier}.{form}",
-        ("pool",),
+        ("pool", "ids"),
         "without",
         """Write the corpus with its ids, with or without what a tier holds.
 

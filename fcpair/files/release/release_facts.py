@@ -303,6 +303,7 @@ class ReleaseFacts:
     sources: Sequence[str] = ()  # the files that the corpora came from
     steps: Sequence[str] = ()  # what was done, in a line for each stage
     notes: Sequence[str] = ()
+    qrels_ids: str = ""  # says which ids the qrels have
     left_out: Sequence[str] = ()  # what the study has that no table has
     consent: str = ""
 

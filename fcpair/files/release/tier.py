@@ -1,26 +1,21 @@
-"""Files of tiers: tables, grades, BEIR and Hugging Face folders, training sets, the corpus less one; and TREC runs."""
+"""Files of tiers: tables, grades, BEIR and Hugging Face folders, training sets, the corpus less one."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 
 from fcpair.arrays import Ints
-from fcpair.errors import Finding, InputError, reject
-from fcpair.files.corpus.corpus import CN, HS, OWN_COLUMNS, OWN_IDS, with_own_ids
+from fcpair.errors import InputError
+from fcpair.files.corpus.corpus import CN, HS, OWN_COLUMNS, OWN_IDS, check_own_ids, with_own_ids
 from fcpair.files.release.redaction import Escaped, code_span, escape_line, render
-from fcpair.files.tables.tabular import LINE, check_file, read_table
 from fcpair.lazy import pd
-from fcpair.param_values import InMemory
-from fcpair.params import Export, is_about_hate
+from fcpair.params import Export, Ids, is_about_hate
 from fcpair.records import SampleSize, Tier, Verdict
-from fcpair.sentences import Id, mark, say
 from fcpair.stages.adjudication.partition import TierRule, best_first, own_tier_names
 from fcpair.stages.corpus.sample import draw_positions, own_order
 from fcpair.stages.questions import NO_CODE, Closed
@@ -45,7 +40,12 @@ def pair_frame(pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...
 
 
 def tier_table(
-    pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...]
+    pairs: pd.DataFrame,
+    labels: pd.DataFrame,
+    texts: pd.DataFrame,
+    question: Closed,
+    rules: tuple[TierRule, ...],
+    ids: Ids | None = None,
 ) -> pd.DataFrame:
     """Put the pairs of a tier (`cell_id`, `hs_id`, `cn_id`, `n_labels`, `final`, `verdict`, `tier`, `tiers`) beside
     their `texts` (`text_id`, `body`, `language`, `meta`) and `labels` (`cell_id`, `annotator`, `code`).
@@ -57,7 +57,7 @@ def tier_table(
     body, table = texts.set_index("text_id")["body"], pair_frame(pairs, question, rules)
     for at, side in enumerate(("hs", "cn"), 3):
         table.insert(at, side, table[f"{side}_id"].map(body))
-    table = with_own_ids(table, texts)
+    table = with_own_ids(table, texts, ids=ids)
     by_annotator = labels.assign(label=labels["code"].map(names)).pivot_table(
         index="cell_id", columns="annotator", values="label", aggfunc="first", sort=False
     )
@@ -88,24 +88,35 @@ def grades(pairs: pd.DataFrame, question: Closed, pool: Collection[int], *, bina
     return inside[["hs_id", "cn_id"]].assign(grade=grade.astype("int64")).reset_index(drop=True)
 
 
-def qrels_text(graded: pd.DataFrame) -> str:
+Words = Mapping[str, Mapping[int, str]]  # what a file calls each text, by side
+
+
+def qrels_text(graded: pd.DataFrame, words: Words = MappingProxyType({})) -> str:
     """The lines of a qrels file, `hs_id 0 cn_id grade`, from what `grades` returns."""
-    columns = graded.assign(iteration=0)[["hs_id", "iteration", "cn_id", "grade"]]
+    columns = _in_words(graded, words).assign(iteration=0)[["hs_id", "iteration", "cn_id", "grade"]]
     return str(columns.to_csv(sep=" ", header=False, index=False, lineterminator="\n"))
 
 
-def beir_files(graded: pd.DataFrame, bodies: pd.Series[str], pool: Sequence[int]) -> dict[str, pd.DataFrame | str]:
+def _in_words(graded: pd.DataFrame, words: Words) -> pd.DataFrame:
+    return graded.assign(**{f"{side}_id": graded[f"{side}_id"].map(by_id) for side, by_id in words.items()})
+
+
+def beir_files(
+    graded: pd.DataFrame, bodies: pd.Series[str], pool: Sequence[int], words: Words = MappingProxyType({})
+) -> dict[str, pd.DataFrame | str]:
     """The files of a BEIR folder of what `grades` returns: `corpus.jsonl` (`_id`, `title`, which is empty, `text`), the
     pool in its order; `queries.jsonl` (`_id`, `text`), the HS that have a grade; and `qrels/test.tsv` as text.
     """
-    corpus, queries = _texts(bodies, list(pool)), _texts(bodies, graded["hs_id"].drop_duplicates().tolist())
+    hs_ids, hs_words, cn_words = graded["hs_id"].drop_duplicates().tolist(), words.get(HS, {}), words.get(CN, {})
+    corpus, queries = _texts(bodies, list(pool), cn_words), _texts(bodies, hs_ids, hs_words)
     corpus.insert(1, "title", "")
-    qrels = graded.set_axis(list(HEADER), axis="columns").to_csv(sep="\t", index=False, lineterminator="\n")
+    named = _in_words(graded, words).set_axis(list(HEADER), axis="columns")
+    qrels = named.to_csv(sep="\t", index=False, lineterminator="\n")
     return {"corpus.jsonl": corpus, "queries.jsonl": queries, "qrels/test.tsv": qrels}
 
 
-def _texts(bodies: pd.Series[str], ids: list[int]) -> pd.DataFrame:
-    return pd.DataFrame({"_id": [str(id_) for id_ in ids], "text": bodies.loc[ids].to_numpy()})
+def _texts(bodies: pd.Series[str], ids: list[int], words: Mapping[int, str]) -> pd.DataFrame:
+    return pd.DataFrame({"_id": [words.get(id_, str(id_)) for id_ in ids], "text": bodies.loc[ids].to_numpy()})
 
 
 CARD = "README.md"
@@ -290,143 +301,26 @@ def draw_for_sizes(sizes: Ints, n: int, rng: np.random.Generator) -> Ints:
     return np.sort(drawn, axis=1)
 
 
-def remaining_rows(rows: pd.DataFrame, hs_ids: Collection[int], cn_ids: Collection[int]) -> pd.DataFrame:
+def remaining_rows(
+    rows: pd.DataFrame, hs_ids: Collection[int], cn_ids: Collection[int], ids: Ids | None = None
+) -> pd.DataFrame:
     """The rows of the corpus (`hs_id`, `cn_id`, `hs`, `cn`, `language`, `meta`) without those that have some HS or CN.
 
-    Columns: `hs`, `cn`, `hs_id` and `cn_id` (the study's, unless the corpus has such a column of its own), one for each
-    item of metadata (empty where a row has none) and, where any is known, `language`. The two ids tell `fcpair import`
-    that the file is fcpair's, so that guarded cells are read back as they were.
+    Columns: `hs`, `cn`, `hs_id` and `cn_id` (the study's with the ids `study`, else unless the corpus has such a column
+    of its own), one for each item of metadata (empty where a row has none) and, where any is known, `language`. The two
+    ids tell `fcpair import` that the file is fcpair's, so that guarded cells are read back as they were. With the ids
+    `own`, it raises InputError where a text has none.
     """
     rows_left = rows[~rows["hs_id"].isin(hs_ids) & ~rows["cn_id"].isin(cn_ids)]
     names = list(dict.fromkeys(name for item in rows["meta"] for name in item))
+    for side in (HS, CN) if ids == "own" else ():
+        there = rows_left[rows_left[side] != ""]
+        own_ids = (item.get(f"{side}_id", "").strip() for item in there["meta"])
+        check_own_ids(dict(zip(there[f"{side}_id"].tolist(), own_ids, strict=True)), side)
+    names = [name for name in names if ids != "study" or name not in OWN_COLUMNS]
     columns = {side: rows_left[side] for side in (HS, CN)}
     columns |= {name: rows_left[name] for name in OWN_COLUMNS if name not in names}
     columns |= {name: pd.Series([item.get(name, "") for item in rows_left["meta"]], rows_left.index) for name in names}
     if rows["language"].fillna("").any():
         columns["language"] = rows_left["language"].fillna("")
     return pd.DataFrame(columns).reset_index(drop=True)
-
-
-RUN_COLUMNS = ("hs_id", "Q0", "cn_id", "rank", "score", "tag")
-SHOWN = 10  # HS that a message names
-_NOTHING_ID = re.compile("nothing-[0-9]+")  # the id at a rank for which a system named nothing of the pool
-Numbering = Literal["corpus", "study"]
-_REFUSED: dict[Numbering, str] = {
-    "study": mark(
-        "its ids are the study's numbers; expected the corpus's own ids, as `fcpair export corpus` writes them "
-        "(`fcpair evaluate` also takes the numbers, as `run:FILE(ids=study)`)"
-    ),
-    "corpus": mark("its ids are the corpus's own; expected the study's numbers; omit `ids=study`"),
-}
-_FITS_BOTH: dict[Numbering, str] = {
-    "corpus": mark("its ids fit both numberings; they were read as the corpus's own ids, not as the study's numbers"),
-    "study": mark("its ids fit both numberings; they were read as the study's numbers, not as the corpus's own ids"),
-}
-
-
-@dataclass(frozen=True)
-class TextIds:
-    """The ids by which a file may name the texts of one side."""
-
-    own: Mapping[str, Collection[int]]  # the corpus's, each with the texts that have it; empty where it has none
-    numbers: Collection[int]  # the study's
-
-    def numbered_by(self, numbering: Numbering) -> Mapping[str, Collection[int]]:
-        """The texts that each id stands for: the corpus's own ids if there are any, else the study's numbers."""
-        return self.own if self.own and numbering == "corpus" else {str(number): {number} for number in self.numbers}
-
-
-def read_run(
-    path: Path, ids: Mapping[str, TextIds], numbering: Numbering = "corpus", needed_hs: Collection[int] = ()
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read a run, best rank first within each HS. The one rule of what the `ids` of a run (of `hs` and `cn`) mean: they
-    are the corpus's own where it has any, and the study's numbers where it has none or `numbering` asks for them.
-
-    Columns: `line`, `hs_id`, `cn_id` (the study's numbers; below 0 at a rank for which a system named nothing, another
-    at each), `rank` (from 1, however the file counts) and `score`; and a note if the ids fit both numberings. Raises
-    InputError: no such file, a run in the other numbering, and all at once a line that is no run line, an id that
-    stands for no text or for several, a needed HS without a line, a CN or a rank that is duplicated for an HS, ranks
-    against the scores.
-    """
-    rows = [(line, cells[0], cells[2], int(cells[3]), float(cells[4])) for line, cells in _read_cells(path)]
-    lines = pd.DataFrame(rows, columns=["line", "hs_id", "cn_id", "rank", "score"])
-    named = {HS: lines, CN: lines[~lines["cn_id"].str.fullmatch(_NOTHING_ID)]}
-    other: Numbering = "study" if numbering == "corpus" else "corpus"
-    texts, other_texts = ({side: ids[side].numbered_by(by) for side in named} for by in (numbering, other))
-    fits, fits_other = (
-        all(set(named[side][f"{side}_id"]) <= by_id[side].keys() for side in named) for by_id in (texts, other_texts)
-    )
-    if fits_other and not fits:
-        raise InputError.say("%(place)s: %(what)s", place=str(path), what=say(_REFUSED[other]))
-    words = {number: word for word, numbers in texts[HS].items() for number in numbers}
-    ranked_hs = {number for word in set(lines["hs_id"]) for number in texts[HS].get(word, ())}
-    findings = []
-    if missing_hs := [words.get(hs, str(hs)) for hs in sorted({*needed_hs} - ranked_hs)]:
-        names = [*missing_hs[:SHOWN], *["..."] * (len(missing_hs) > SHOWN)]
-        n = {"number": len(missing_hs), "all": len({*needed_hs})}
-        what = say("%(number)s of %(all)s HS have no line: %(names)s", **n, names=names)
-        findings.append(Finding(str(path), None, what))
-    for side, of_side in named.items():
-        first = of_side.drop_duplicates(f"{side}_id")
-        for line, id_ in zip(first["line"].tolist(), first[f"{side}_id"], strict=True):
-            if (n_texts := len(texts[side].get(id_, ()))) != 1:
-                is_own, column = numbering == "corpus" and ids[side].own, f"{side}_id"
-                problem = say("is not in the corpus") if is_own else say("is not in the study")
-                if n_texts:
-                    problem = say("names %(number)s different texts of the corpus", number=n_texts)
-                what = say("%(column)s `%(id)s` %(problem)s", column=column, id=id_, problem=problem)
-                cause = say("%(column)s %(problem)s", column=column, problem=problem)
-                findings.append(Finding(str(path), line, what, cause))
-    reject(path, [*findings, *_contradictions(path, lines)])
-    is_both = fits and fits_other and any(ids[side].own for side in named)
-    ordered = lines.sort_values(["hs_id", "rank"], kind="stable").reset_index(drop=True)
-    ordered["rank"] = ordered.groupby("hs_id").cumcount() + 1
-    ordered["hs_id"] = [min(texts[HS][word]) for word in ordered["hs_id"]]
-    ordered["cn_id"] = [min(texts[CN].get(word, {-1 - at})) for at, word in enumerate(ordered["cn_id"])]
-    return ordered, (_FITS_BOTH[numbering],) * is_both
-
-
-def _read_cells(path: Path) -> list[tuple[int, list[str]]]:
-    if isinstance(path, InMemory):
-        table = read_table(path, ["hs_id", "cn_id", "rank", "score"]).assign(Q0="Q0", tag="frame")
-        rows = list(zip(table[LINE].tolist(), table[list(RUN_COLUMNS)].to_numpy().tolist(), strict=True))
-    else:
-        check_file(path)
-        try:
-            text = path.read_text("utf-8-sig")
-        except UnicodeDecodeError:
-            raise InputError.say("%(file)s: not UTF-8; expected a TREC run", file=str(path)) from None
-        rows = [(line, cells) for line, content in enumerate(text.split("\n"), 1) if (cells := content.split())]
-    problems = ((line, _line_problem(cells)) for line, cells in rows)
-    reject(path, [Finding(str(path), line, wrong) for line, wrong in problems if wrong])
-    if not rows:
-        empty = mark("%(file)s: the run is empty; expected lines of `%(columns)s`")
-        raise InputError.say(empty, file=str(path), columns=" ".join(RUN_COLUMNS))
-    return rows
-
-
-def _line_problem(cells: list[str]) -> str | None:
-    if len(cells) != len(RUN_COLUMNS):
-        n = {"number": len(cells), "expected": len(RUN_COLUMNS)}
-        return say("%(number)s columns; expected %(expected)s: %(names)s", **n, names=" ".join(RUN_COLUMNS))
-    if not (cells[3].isascii() and cells[3].isdigit() and len(cells[3]) <= 18):
-        return say("rank is `%(cell)s`; expected a whole number", cell=cells[3])
-    try:
-        is_finite = math.isfinite(float(cells[4]))
-    except ValueError:
-        is_finite = False
-    return None if is_finite else say("score is `%(cell)s`; expected a finite number", cell=cells[4])
-
-
-def _contradictions(path: Path, lines: pd.DataFrame) -> Iterator[Finding]:
-    for column in ("cn_id", "rank"):
-        again = lines[lines.duplicated(["hs_id", column])]
-        for line, value, hs in zip(again["line"], again[column], again["hs_id"], strict=True):
-            what = say("%(column)s %(value)s is duplicated for HS %(hs)s", column=column, value=str(value), hs=hs)
-            yield Finding(str(path), int(line), what)
-    sorted_ = lines.sort_values(["hs_id", "rank"], kind="stable")
-    rises = (sorted_["hs_id"] == sorted_["hs_id"].shift()) & (sorted_["score"] > sorted_["score"].shift())
-    first = sorted_[rises].drop_duplicates("hs_id")
-    for line, rank, hs in zip(first["line"], first["rank"], first["hs_id"], strict=True):
-        what = say("rank %(rank)s of HS %(hs)s has a higher score than the rank above it", rank=Id(rank), hs=hs)
-        yield Finding(str(path), int(line), what)

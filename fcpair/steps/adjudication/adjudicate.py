@@ -17,10 +17,10 @@ import numpy as np
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
 from fcpair.files.answers.sheets import SHEET_FORMATS, write_sheet
-from fcpair.files.corpus.corpus import OWN_IDS
+from fcpair.files.corpus.corpus import with_own_ids
 from fcpair.files.tables.tabular import Source, name_of
 from fcpair.lazy import pd
-from fcpair.params import Adjudicate, CaseRanking, Policy, Ties
+from fcpair.params import Adjudicate, CaseRanking, Ids, Policy, Ties
 from fcpair.records import BY, BY_HAND, UNDECIDED, Person, Role, Rule, RunRecord
 from fcpair.sentences import mark, say
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
@@ -41,6 +41,7 @@ from fcpair.steps.base.context import (
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.rules import permissions, rule_decisions, tallies, wording
 from fcpair.store import Tx, adjudications, disputes, people
+from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.oversight import runs
 from fcpair.values import visible_text
@@ -135,11 +136,14 @@ def find_adjudicator(tx: Tx, name: str, *, allow_retired: bool = False) -> Perso
     return known or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
 
 
-def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: CaseRanking = "row") -> int:
+def write_conflicts(
+    grid: GridContext, path: str | Path, *, by: str, order: CaseRanking = "row", ids: Ids | None = None
+) -> int:
     """Write the pairs that wait and that `by` may decide as a sheet to be filled in; returns how many they are.
 
     It has `adjudicator`, `pair`, `hs`, `cn`, `labels` (all of the pair's with their notes, without names), and `label`
-    and `note` to be filled in, in the order of rows or of `doubt`. `import_outcomes` reads it back. Raises InputError
+    and `note` to be filled in, in the order of rows or of `doubt`. `import_outcomes` reads it back. `ids` is as for
+    `Grid.tier`. Raises InputError
     for something at `path`, a suffix other than .csv and .xlsx, no adjudicator, or no doubt by which to order, as
     `Grid.desk.agenda` says; StageError where no pair waits for this person.
     """
@@ -155,13 +159,12 @@ def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: Case
         answers_by_pair, rows = shown_answers(tx, cell_ids), list[dict[str, object]]()
         for cell_id in cell_ids:
             hs, cn = permissions.texts_to_judge(tx, cell_id)
-            shown = {"hs.hs_id": hs["meta"].get("hs_id", ""), "hs": hs["body"]}
-            shown |= {"cn.cn_id": cn["meta"].get("cn_id", ""), "cn": cn["body"]}
-            shown |= {"labels": as_lines(answers_by_pair.get(cell_id, ()))}
+            shown = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers_by_pair.get(cell_id, ()))}
             rows.append({"adjudicator": by, "pair": to_public_number(cell_id), **shown, "label": "", "note": ""})
         blank = make_blank(tx, {"label": decision_words(scheme_of(tx))})
-    sheet = pd.DataFrame(rows)
-    write_sheet(sheet.drop(columns=[name for name in OWN_IDS if not sheet[name].any()]), path, blank)
+        located = cells.by_id(tx, cell_ids).set_index("cell_id").loc[list(cell_ids)]
+        sheet = with_own_ids(pd.DataFrame(rows), cells.texts_of_grid(tx), numbers=located, ids=ids)
+    write_sheet(sheet, path, blank)
     return len(rows)
 
 

@@ -19,7 +19,7 @@ from fcpair.files.answers.answer_files import PAIR_COLUMNS, ImportedAnswers, rea
 from fcpair.files.corpus.corpus import CN, HS, with_own_ids
 from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
-from fcpair.params import Assign
+from fcpair.params import Assign, Ids
 from fcpair.records import Known, Origin, Round, RunRecord
 from fcpair.sentences import Answer, join, mark, say
 from fcpair.stages.answers.replies import is_ascending, is_sorted
@@ -36,6 +36,7 @@ from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids, texts
+from fcpair.store.corpus.sides import spellings
 from fcpair.store.oversight import build_progress, runs, settings
 
 ANSWERED_AT = "answered_at"  # the column of exports that is there where an answer came late
@@ -321,12 +322,12 @@ def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
     incoming.refuse(has_no_label, mark("pair %(pair)s has no adjudicated label, so there is nothing to check"))
 
 
-def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
+def export_labels(grid: GridContext, *, known: bool = False, ids: Ids | None = None) -> pd.DataFrame:
     """Every annotator's current answer of each pair, skips included.
 
     Columns: `pair`, `hs_id`, `cn_id`, `OWN_IDS`, `annotator`, `label`, `seconds`, `time`, `note`, `origin`, and
     `answered_at` if any came later than it was given (empty where it came at once). With `known`, answers to known
-    pairs come behind the others, marked in a column `known`: qualification or controls.
+    pairs come behind the others, marked in a column `known`: qualification or controls. `ids` is as for `Grid.tier`.
     """
     with grid._store.read() as tx:
         names = {choice.code: choice.name for choice in scheme_of(tx)}
@@ -342,7 +343,7 @@ def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
     columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
     columns += late_column(answers)
     rows = answers[[*columns, "known"] if known else columns]
-    return with_own_ids(rows, all_texts, before=("annotator", "annotator"))
+    return with_own_ids(rows, all_texts, before=("annotator", "annotator"), ids=ids)
 
 
 def late_column(answers: pd.DataFrame) -> list[str]:
@@ -385,7 +386,8 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
 def _text_ids_by_digest(tx: Tx, kind: str) -> dict[str, int]:
     """The id of every text of a kind by its digest; of what was written, those of the grid whose digest is unique."""
     if kind != rounds.WRITTEN:
-        return texts.text_ids(tx, kind)
+        merged = spellings(tx)
+        return {digest: merged.get(text_id, text_id) for digest, text_id in texts.text_ids(tx, kind).items()}
     grid_texts = cells.texts_of_grid(tx).query("kind == @kind")
     digests = grid_texts["body"].map(digester(tx))
     is_unique = ~digests.duplicated(keep=False)

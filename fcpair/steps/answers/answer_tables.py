@@ -14,6 +14,7 @@ from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellCo
 from fcpair.files.corpus.corpus import with_own_ids
 from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
+from fcpair.params import Ids
 from fcpair.records import Known, Role, Round, RunRecord
 from fcpair.sentences import join, mark, say
 from fcpair.stages.answers.curation import TextChange
@@ -35,7 +36,9 @@ EXTRA_COLUMNS = ("seconds", "time", "note", "origin")
 ORIGINAL = "original"  # the column of a sheet that shows a text to be edited
 
 
-def export_answers(grid: GridContext, round: str | None = None, *, known: bool = False) -> pd.DataFrame:
+def export_answers(
+    grid: GridContext, round: str | None = None, *, known: bool = False, ids: Ids | None = None
+) -> pd.DataFrame:
     """Everybody's current answer in a round, by cell and person; without a name, in the round that counts.
 
     Columns: `cell` (its number in the grid), `row` and `column` (their texts), `by`, `skipped` (bool), one for each
@@ -50,14 +53,14 @@ def export_answers(grid: GridContext, round: str | None = None, *, known: bool =
     rejected). They come of comparing with the text as it is now, and are empty for a skip, or where it was taken back.
 
     With `known`, answers to known pairs come behind the others, marked in a column `known`: qualification or controls.
-    Raises UnknownIdError for no such round.
+    `ids` is as for `Grid.tier`. Raises UnknownIdError for no such round.
     """
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
         if not known:
-            return answers_table(tx, round_)
+            return answers_table(tx, round_, ids)
         answer_rounds = (round_, *rounds.of_known_pairs(tx, round_))
-        tables = [answers_table(tx, answered).assign(known=answered.options.known) for answered in answer_rounds]
+        tables = [answers_table(tx, answered, ids).assign(known=answered.options.known) for answered in answer_rounds]
         return pd.concat(tables, ignore_index=True)
 
 
@@ -110,7 +113,7 @@ def replies_table(tx: Tx, round_: Round) -> pd.DataFrame:
     return rows.assign(marks=["; ".join(marks) for marks in rows["marks"]])
 
 
-def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
+def answers_table(tx: Tx, round_: Round, ids: Ids | None = None) -> pd.DataFrame:
     """Everybody's current answer in a round, as `export_answers` has it."""
     forms = [form_of(rounds.form(tx, form_id)) for form_id in round_.ids]
     answers = judgements.current_answers(
@@ -149,7 +152,7 @@ def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
     late = [name for name in answer_import.late_column(answers) if name not in columns]  # as a question may be called
     columns |= {name: answers[name] for name in (*EXTRA_COLUMNS, *late)}
     table, texts = pd.DataFrame(columns, index=answers.index), cells.texts_of_grid(tx)
-    return with_own_ids(table, texts, CELL_COLUMNS.sides, numbers=located)
+    return with_own_ids(table, texts, CELL_COLUMNS.sides, numbers=located, ids=ids)
 
 
 def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
@@ -296,7 +299,7 @@ DECISION, LABEL, LABELS = "decision", "label", "labels"
 DECISION_COLUMNS = (DECISION, "rule", "adjudicator", "answers", "agree", "note")
 
 
-def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
+def decisions_table(tx: Tx, name: str, ids: Ids | None = None) -> pd.DataFrame:
     """The decisions that stand in the grid that a transaction is about, by cell.
 
     Columns: `pair`, `hs`, `cn`, or of a planned grid `cell`, `row`, `column` and whatever is known of the row; then
@@ -332,7 +335,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
         ),
         decisions["note"].fillna(""),
     )
-    table = with_own_ids(table, cells.texts_of_grid(tx), layout.sides, numbers=located)
+    table = with_own_ids(table, cells.texts_of_grid(tx), layout.sides, numbers=located, ids=ids)
     return table.join(row_metadata).join(decisions[[]].assign(**dict(zip(DECISION_COLUMNS, columns, strict=True))))
 
 

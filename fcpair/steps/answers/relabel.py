@@ -55,8 +55,11 @@ def label_versions(grid: GridContext) -> list[LabelVersion]:
     printed = [*(change.before["forms"][str(primary.id)] for change in past), primary.form]
     forms = (form_of(form).current for form in printed)
     questions = [str(form if len(form.questions) > 1 else form.questions[0][1]) for form in forms]
-    told = ((tell_relabelling(of.change), of.change["reason"], of.run_id, of.at) for of in past)
-    return [LabelVersion(at, asked, *of) for at, (asked, of) in enumerate(zip(questions, [(), *told], strict=True), 1)]
+    later = (
+        LabelVersion(at, question, tell_relabelling(of.change), of.change["reason"], of.run_id, of.at)
+        for at, (question, of) in enumerate(zip(questions[1:], past, strict=True), 2)
+    )
+    return [LabelVersion(1, questions[0]), *later]
 
 
 def past_grid(grid: GridContext, version: int) -> tuple[GridContext, Partition]:
@@ -105,10 +108,10 @@ def relabel(
             _check_undisturbed(tx, changed.split)
         names = dict.fromkeys(change.labels, change.into[0]) if changed.split is None else {}
         kept = list(_follow(tx, change, names))
-        labels = judgements.label_arrays(tx, "cell_id", "code")
+        given = judgements.label_arrays(tx, "cell_id", "code")
         concerned = [of.code for of in question if of.name in {*change.labels} - {*change.into}]
-        is_concerned = np.isin(labels["code"], concerned)
-        cell_ids = np.unique(labels["cell_id"][is_concerned]).tolist()
+        is_concerned = np.isin(given["code"], concerned)
+        cell_ids = np.unique(given["cell_id"][is_concerned]).tolist()
         run_id = context.begin_run(tx, change.stage, as_params(change))
         rules = as_params(context.effective_options(tx, Partition, {}))
         relabelling.change(tx, as_params(change), _changed_rounds(tx, question, changed), rules, run_id)

@@ -30,6 +30,7 @@ from fcpair.files.exchange.catalogue import find_tool
 from fcpair.files.tables.folders import new_folder
 from fcpair.files.tables.tabular import read_table
 from fcpair.lazy import pd
+from fcpair.params import Ids
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.sentences import Answer, mark, say
 from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Question, closed
@@ -119,9 +120,11 @@ def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]
     return sheets
 
 
-def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
+def write_sheets(
+    grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv", *, ids: Ids | None = None
+) -> dict[str, int]:
     """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator. A file that holds answers
-    or notes, or is no such sheet, is kept, and not in what is returned.
+    or notes, or is no such sheet, is kept, and not in what is returned. `ids` is as for `Grid.tier`.
     """
     access.Access(grid).spare()
     with grid._store.read() as tx:
@@ -135,7 +138,7 @@ def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetForma
         )
     sheets = rows.assign(pair=grids.to_public_number(rows["cell_id"]), label="", note="")
     sheets = sheets[["annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note"]]
-    return _write_by_person(with_own_ids(sheets, texts), folder, sheet_format, blank, ANSWER_COLUMNS[False])
+    return _write_by_person(with_own_ids(sheets, texts, ids=ids), folder, sheet_format, blank, ANSWER_COLUMNS[False])
 
 
 def _refuse_free(tx: Tx, round_: Round) -> None:
@@ -160,7 +163,9 @@ def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
     return rows[~is_waiting].reset_index(drop=True)
 
 
-def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
+def write_validation_sheets(
+    grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv", *, ids: Ids | None = None
+) -> dict[str, int]:
     """Write each validator's open pairs as a sheet to fill in, as `write_sheets` does; returns the rows by validator.
 
     The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. Where
@@ -181,7 +186,7 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format:
         sheets = rows[["validator", "position"]].assign(
             pair=numbers_on_sheet(tx, round_, rows["cell_id"]), **{side: rows[side] for side in _shown_sides(round_)}
         )
-        sheets = with_own_ids(sheets, cells.texts_of_grid(tx), numbers=rows)
+        sheets = with_own_ids(sheets, cells.texts_of_grid(tx), numbers=rows, ids=ids)
         if not blind:
             sheets["label"] = rows["cell_id"].map(label_names(tx))
         question, answer = (scheme_of(tx), "own_label") if blind else (VERDICT, "verdict")
@@ -191,7 +196,12 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format:
 
 
 def write_answer_sheets(
-    grid: GridContext, folder: str | Path, round: str | None = None, sheet_format: SheetFormat = "csv"
+    grid: GridContext,
+    folder: str | Path,
+    round: str | None = None,
+    sheet_format: SheetFormat = "csv",
+    *,
+    ids: Ids | None = None,
 ) -> dict[str, int]:
     """Write what each person has open in a round, the one that counts if none is named, as `write_sheets` does, with a
     column for each question; returns the rows by person.
@@ -209,7 +219,7 @@ def write_answer_sheets(
             sheets["column"] = rows["cn"]
         if round_.options.edits:
             sheets[answer_tables.ORIGINAL] = rows["cell_id"].map(authorship.originals(tx, round_))
-        sheets = with_own_ids(sheets, cells.texts_of_grid(tx), CELL_COLUMNS.sides, numbers=rows)
+        sheets = with_own_ids(sheets, cells.texts_of_grid(tx), CELL_COLUMNS.sides, numbers=rows, ids=ids)
     sheets = sheets.assign(**dict.fromkeys(instructions, ""), note="")
     return _write_by_person(sheets, folder, sheet_format, blank, [*instructions])
 

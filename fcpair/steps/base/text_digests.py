@@ -1,18 +1,21 @@
-"""Digests by which a study knows a text, folded further where the study says so, and the texts that a file lists."""
+"""Digests by which a study knows a text, folded further where the study says so, and the ids by which files know it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from fcpair.errors import Finding, reject
-from fcpair.params import Setup
+from fcpair.errors import Finding, InputError, reject
+from fcpair.params import Ids, Setup
 from fcpair.records import RunRecord
 from fcpair.stages.corpus.text_identity import Folding, digest, fold_arabic
 from fcpair.store import Tx
-from fcpair.store.corpus import grids, texts
+from fcpair.store.corpus import grids, sides, texts
 from fcpair.store.oversight import settings
+
+if TYPE_CHECKING:
+    from fcpair.files.release.trec_runs import TextIds
 
 FOLDING = "folding"
 Digest = Callable[[str], str]
@@ -40,22 +43,59 @@ def folded_digest(text: str) -> str:
     return digest(fold_arabic(text))
 
 
-def find_listed_texts(tx: Tx, side: str, path: Path, sheet_name: str | None = None) -> list[int]:
-    """The ids of the texts of one side that a file lists, in its order; InputError for unknown and duplicated ones."""
+def load_text_ids(tx: Tx) -> dict[str, TextIds]:
+    """The ids by which files may name the texts of each side, `hs` and `cn`: in the column `hs_id` or `cn_id` of any
+    row, where a cell may list several.
+    """
     # Readers of files take long to load, and every look at a study asks how it folds its texts.
+    from fcpair.files.release.trec_runs import TextIds
+
+    ids_by_side, merged = {}, sides.spellings(tx)
+    for name, kind, (axis, _) in zip(sides.CORPUS, grids.side_kinds(tx), sides.AXES, strict=True):
+        kind_texts = texts.texts_of(tx, kind)
+        metadata_rows = [*zip(kind_texts["id"].tolist(), kind_texts["meta"], strict=True)]
+        if kind in sides.CORPUS:
+            metadata_rows += texts.row_metadata(tx, kind)
+        own_ids: dict[str, set[int]] = {}
+        for text_id, meta in metadata_rows:
+            for word in str(meta.get(f"{name}_id", "")).split():
+                own_ids.setdefault(word, set()).add(merged.get(text_id, text_id))
+        numbers = kind_texts["id"].tolist()
+        on_side = {merged.get(text_id, text_id) for text_id in sides.text_ids(tx, axis) or numbers}
+        ids_by_side[name] = TextIds(own_ids, frozenset(numbers), on_side, merged)
+    return ids_by_side
+
+
+def find_listed_texts(
+    tx: Tx, side: str, path: Path, sheet_name: str | None = None, ids: Ids | None = None
+) -> list[int]:
+    """The ids of the texts of one side that a file lists, by their words or their `ids`, in its order; InputError for
+    unknown and duplicated ones.
+    """
     from fcpair.files.corpus.corpus import read_side
+    from fcpair.files.release.trec_runs import unknown_id
     from fcpair.files.tables.tabular import LINE, choose_sheet, place_of
 
     with choose_sheet(sheet_name):
-        table = read_side(path, side)
-    lines = table[LINE].tolist()
-    id_by_digest, digest = texts.text_ids(tx, side), digester(tx)
-    text_ids = [id_by_digest.get(digest(text)) for text in table[side]]
-    place, first_lines, unknown, again = place_of(table), dict[int, int](), list[Finding](), list[Finding]()
+        table = read_side(path, side, may_be_ids=True)
+    lines, place, unknown, again = table[LINE].tolist(), place_of(table), list[Finding](), list[Finding]()
+    if side in table.columns:
+        if ids is not None:
+            raise InputError(f"{path}: the file lists texts, so `ids` (--ids) has no effect; omit it")
+        merged, digest, message = sides.spellings(tx), digester(tx), f"this {side.upper()} is not in the study"
+        named: Mapping[str, Collection[int]]
+        named = {of: {merged.get(text_id, text_id)} for of, text_id in texts.text_ids(tx, side).items()}
+        words = [digest(text) for text in table[side]]
+        unknown = [Finding(place, line, message) for line, word in zip(lines, words, strict=True) if word not in named]
+    else:
+        of_side, words = load_text_ids(tx)[side], [word.strip() for word in table[f"{side}_id"]]
+        named, numbering = of_side.numbered_by(ids), of_side.numbering(ids)
+        for line, word in zip(lines, words, strict=True):
+            unknown += unknown_id(place, line, word, side, named, numbering)
+    text_ids = [min(named.get(word, ()), default=None) for word in words]
+    first_lines = dict[int, int]()
     for line, text_id in zip(lines, text_ids, strict=True):
-        if text_id is None:
-            unknown.append(Finding(place, line, f"this {side.upper()} is not in the study"))
-        elif first_lines.setdefault(text_id, line) != line:
+        if text_id is not None and first_lines.setdefault(text_id, line) != line:
             again.append(Finding(place, line, f"this {side.upper()} is already in line {first_lines[text_id]}"))
     reject(path, [*unknown, *again])
     return [id_ for id_ in text_ids if id_ is not None]

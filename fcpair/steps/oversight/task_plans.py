@@ -225,4 +225,6 @@ def pair_figures(uploads: Path, corpus: Corpus, plan: PlanDraft) -> PlanFigures:
         verdicts_each,
         verdicts_each * plan.seconds / HOUR_S,
         even_shares(n_cells),
+        uploaded_table.count_spellings(corpus),
+        plan.merge,
     )

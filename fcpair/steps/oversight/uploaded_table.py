@@ -24,6 +24,7 @@ from fcpair.params import Assign, Import, Pair, Retrieve, Select, format_of
 from fcpair.plans import GridPlan, SidePlan
 from fcpair.sentences import Id, Joined, Sentence, join, mark, say
 from fcpair.stages.corpus.sample import draw_positions, own_order
+from fcpair.stages.corpus.spellings import fold_spelling
 from fcpair.stages.survey import ANSWERS, survey_plans
 from fcpair.start_draft import (
     ColumnsDraft,
@@ -174,6 +175,12 @@ def reword(sentence: str, folder: Path, files: Sequence[FileDraft]) -> str:
     return sentence
 
 
+def count_spellings(corpus: corpora.Corpus) -> int:
+    """The number of texts of the table that are spellings of earlier ones of their side."""
+    sides = (corpus.pairs.drop_duplicates(f"{side}_digest")[side] for side in (corpora.HS, corpora.CN))
+    return sum(len(bodies) - len({*map(fold_spelling, bodies)}) for bodies in sides)
+
+
 def grid_size(corpus: corpora.Corpus, plan: PlanDraft) -> tuple[int, int]:
     """The number of candidates and of cells; where their number is not in the plan, there may be fewer."""
     pairs = corpus.pairs
@@ -277,7 +284,7 @@ def stages(uploads: Path, plan: PlanDraft, read: Callable[[], corpora.Corpus]) -
     return {
         "select": Select(hs_list=hs_list) if hs_list else Select(plan.hs, stratify=plan.stratify, seed=plan.seed),
         "retrieve": retrieve,
-        "pair": Pair(drawn, plan.keep_known, plan.sample, seed=plan.seed),
+        "pair": Pair(drawn, plan.keep_known, plan.sample, seed=plan.seed, merge=plan.merge),
         "assign": Assign(plan.annotators, plan.overlap, order=plan.order, seed=plan.seed, open=plan.open),
     }
 

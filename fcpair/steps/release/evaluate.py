@@ -20,13 +20,13 @@ from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades
 from fcpair.evaluate.measures import Measure, parse_measure
 from fcpair.evaluate.outcome import ALPHA, SCORING, Outcome
 from fcpair.evaluate.systems import Cost, Function, Ranker, Ranking, Search, System, run_text
-from fcpair.files.corpus.corpus import CN, HS
+from fcpair.files.release.trec_runs import describe_ids
 from fcpair.files.tables.folders import make_writable_folder, write_all
 from fcpair.files.tables.tabular import check_suffix, write_table
 from fcpair.lazy import pd
 from fcpair.models.encode import Progress, begin_part
 from fcpair.param_values import as_params
-from fcpair.params import DEFAULT_MEASURES, POOLS, RESAMPLES, Evaluate, NoPositives, Partition, Power
+from fcpair.params import DEFAULT_MEASURES, POOLS, RESAMPLES, Evaluate, Ids, NoPositives, Partition, Power
 from fcpair.records import TIERS, RunRecord
 from fcpair.report.figures.evaluation_figures import outcome_figures
 from fcpair.report.figures.save import PaperStyle, render_for_paper
@@ -37,7 +37,7 @@ from fcpair.stages.stats.paired_tests import PowerPlan, describe_assumed, plan_h
 from fcpair.steps.assignment.chosen_cells import given_cells
 from fcpair.steps.base.context import GridContext, load_sample_size, need_labels, note_run, rules_of, save_options
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
-from fcpair.steps.building import text_ids
+from fcpair.steps.base.text_digests import load_text_ids
 from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
 from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store.answers import judgements
@@ -63,6 +63,7 @@ def run_evaluation(
     no_positives: NoPositives = own("zero"),
     resamples: int = own(RESAMPLES),
     seed: int = own(0),
+    ids: Ids | None = own(None),
 ) -> Outcome:
     """Evaluate retrieval systems on the tiers, write runs and figures where asked, and note what was found.
 
@@ -100,6 +101,7 @@ def costs(
     no_positives: NoPositives = own("zero"),
     resamples: int = own(RESAMPLES),
     seed: int = own(0),
+    ids: Ids | None = own(None),
 ) -> list[tuple[str, Cost]]:
     """Estimate what each system of an evaluation would ask of a service, without asking it."""
     options = options or by_recipe(grid, Evaluate)
@@ -126,6 +128,8 @@ def _evaluate_and_record(
         make_writable_folder(folder)  # now, and not after hours of ranking
     if unjudged is not None:
         check_suffix(unjudged)
+    if runs is not None:
+        search.words()
     rankings = []
     for system in systems:
         begin_part(progress, str(system))
@@ -188,6 +192,12 @@ def largest_of(tiers: Sequence[TierLabels]) -> TierLabels:
     return max(tiers, key=lambda tier: int(tier.there.sum()))
 
 
+def describe_ids_of_files(grid: GridContext, ids: Ids | None = None) -> str:
+    """A sentence that says which ids of texts files have where these are asked for."""
+    with grid._store.read() as tx:
+        return describe_ids(load_text_ids(tx), ids)
+
+
 def score_each_hs(grid: GridContext, options: Evaluate, measure: str) -> tuple[str, NDArray[np.float64]]:
     """The largest of the tiers of an evaluation, and the score of each of its HS by each system, (n_hs, n_systems)."""
     systems = _parse_systems(options)
@@ -213,15 +223,16 @@ def _load_inputs(
         need_labels(tx, "evaluate")
         rules, kinds, row_ids = rules_of(grid, tx), grids.side_kinds(tx), sides.text_ids(tx, "row")
         tiers, body = tiers_of(tx, rules), texts.bodies(tx, kinds)
-        pool = pool_ids(tx, tiers, options.pool)
+        pool = pool_ids(tx, tiers, options.pool, options.ids)
         notes = {"simulated": simulated_note(judgements.n_by_origin(tx)), "sampled": load_sample_size(tx)}
-        ids = {side: text_ids(tx, kind) for side, kind in zip((HS, CN), kinds, strict=True)}
+        ids = load_text_ids(tx)
     wanted = {find_rule(tiers.rules, tier).tier for tier in options.tiers}
     chosen_tiers = [rule for rule in best_first(tiers.rules) if rule.tier in wanted]
     labelled_hs_ids = {hs_id for rule in chosen_tiers for hs_id in tiers.in_tier(rule.tier)["hs_id"].tolist()}
     hs = [hs_id for hs_id in row_ids if hs_id in labelled_hs_ids]
     labels = tuple(_tier_labels(rule, tiers, hs, pool, options.pool) for rule in chosen_tiers)
-    search = Search(tuple(body[id_] for id_ in hs), tuple(body[id_] for id_ in pool), tuple(hs), tuple(pool), ids=ids)
+    hs_texts, cn_texts = (tuple(body[id_] for id_ in of) for of in (hs, pool))
+    search = Search(hs_texts, cn_texts, tuple(hs), tuple(pool), ids=ids, asked=options.ids)
     graded = sorted((grades_of(tiers.question) or {}).items(), key=lambda item: item[1])
     listed = ", ".join(f"{tiers.question[code].name} {grade}" for code, grade in graded)
     gains = f"the gain of NDCG is the grade of the label: {listed}" if graded else None

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.writings import Layout, crowdcounter_json, parscn_table, split_files
 from fcpair.files.answers.writings import hf_files as hf_text_files
+from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.release.exports import EXPORTS
 from fcpair.files.release.tier import (
+    CARD,
     CardFacts,
     Kind,
+    Words,
     beir_files,
     grades,
     hf_files,
@@ -25,10 +28,11 @@ from fcpair.files.release.tier import (
     remaining_rows,
     training_sets,
 )
+from fcpair.files.release.trec_runs import describe_ids
 from fcpair.files.tables.folders import check_new_folder, new_folder, replace_file
 from fcpair.files.tables.tabular import check_suffix, write_table
 from fcpair.lazy import pd
-from fcpair.params import Export, Pair
+from fcpair.params import Export, Ids, Pair
 from fcpair.records import RunRecord, Tier
 from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import find_rule, tier_rules
@@ -37,6 +41,7 @@ from fcpair.steps.answers.curation import written_table
 from fcpair.steps.base import context
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
+from fcpair.steps.base.text_digests import load_text_ids
 from fcpair.steps.release.block_report import basis_notes
 from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.tallies import simulated_note
@@ -79,11 +84,12 @@ class Exports:
         *,
         pool: str = "judged",
         binary: bool = False,
+        ids: Ids | None = None,
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `grades`."""
         with self._grid._store.read() as tx:
-            graded_pairs, _, params, counts = _load_grades(self._grid, tx, "qrels", tier, options)
-        return _write(self._grid, path, {"": qrels_text(graded_pairs)}, params, counts)
+            graded_pairs, _, params, counts, words = _load_grades(self._grid, tx, "qrels", tier, options)
+        return _write(self._grid, path, {"": qrels_text(graded_pairs, words)}, params, counts)
 
     @takes_params
     def beir(
@@ -94,15 +100,18 @@ class Exports:
         *,
         pool: str = "judged",
         binary: bool = False,
+        ids: Ids | None = None,
     ) -> RunRecord:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            graded_pairs, cns, params, counts = _load_grades(self._grid, tx, "beir", tier, options)
-            files = beir_files(graded_pairs, pd.Series(texts.bodies(tx, grids.side_kinds(tx))), cns)
+            graded_pairs, cns, params, counts, words = _load_grades(self._grid, tx, "beir", tier, options)
+            files = beir_files(graded_pairs, pd.Series(texts.bodies(tx, grids.side_kinds(tx))), cns, words)
+            files[CARD] = f"A BEIR folder of {params['tier']}; {describe_ids(load_text_ids(tx), options.ids)}.\n"
         return _write(self._grid, folder, files, params, {"corpus": len(cns), **counts})
 
-    def hf(self, folder: str | Path) -> RunRecord:
+    @takes_params
+    def hf(self, folder: str | Path, options: Export = DEFAULT_OPTIONS, *, ids: Ids | None = None) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `hf_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
@@ -119,12 +128,12 @@ class Exports:
                 basis_notes(tx),
                 context.load_sample_size(tx),
             )
-            rows_by_tier = {rule.tier: load_tier(tx, rules, rule.tier)[0] for rule in facts.rules}
+            rows_by_tier = {rule.tier: load_tier(tx, rules, rule.tier, ids=options.ids)[0] for rule in facts.rules}
         if rows_by_tier[Tier.BRONZE.label].empty:
             raise InputError(empty_tier_message(Tier.BRONZE.label))
         files = hf_files(rows_by_tier, facts)
         counts = {Path(name).stem: len(rows) for name, rows in files.items() if not isinstance(rows, str)}
-        return _write(self._grid, folder, files, {"kind": "hf", **rules.noted}, counts)
+        return _write(self._grid, folder, files, {"kind": "hf", "ids": options.ids, **rules.noted}, counts)
 
     @takes_params
     def training(
@@ -156,6 +165,7 @@ class Exports:
         options: Export = DEFAULT_OPTIONS,
         *,
         pool: str = "judged",
+        ids: Ids | None = None,
     ) -> RunRecord:
         """Write the corpus, less the HS of a tier and the CNs of the pool, with ids; StageError if there is none."""
         check_suffix(path)
@@ -170,10 +180,12 @@ class Exports:
                 raise StageError(NO_CORPUS if judgements.is_answered(tx) else no_corpus)
             if without is not None:
                 tiers, pairs, params = _load_tier(self._grid, tx, "corpus", without, options)
-                hs_ids, cn_ids = set(pairs["hs_id"].tolist()), set(pool_ids(tx, tiers, options.pool))
+                hs_ids, cn_ids = set(pairs["hs_id"].tolist()), set(pool_ids(tx, tiers, options.pool, options.ids))
         if without is None:
-            return _write(self._grid, path, {"": remaining_rows(rows, (), ())}, {"kind": "corpus"}, {"rows": len(rows)})
-        rows_left = remaining_rows(rows, hs_ids, cn_ids)
+            params = {"kind": "corpus", "ids": options.ids}
+            whole = remaining_rows(rows, (), (), options.ids)
+            return _write(self._grid, path, {"": whole}, params, {"rows": len(rows)})
+        rows_left = remaining_rows(rows, hs_ids, cn_ids, options.ids)
         if rows_left.empty:
             tier = params["without"]
             raise InputError(f"every row of the corpus has an HS of {tier} or a CN of the pool `{options.pool}`")
@@ -230,11 +242,11 @@ class Exports:
         check_suffix(path)
         return _write(self._grid, path, {"": parscn_table(rows) if layout == "parscn" else rows}, params, counts)
 
-    def decisions(self, path: str | Path) -> RunRecord:
+    def decisions(self, path: str | Path, *, ids: Ids | None = None) -> RunRecord:
         """Write what was decided, cell by cell; `Grid.import_outcomes` and `bias score --reader items` read it."""
         check_suffix(path)
         with self._grid._store.read() as tx:
-            rows = decisions_table(tx, self._grid.grid.name)
+            rows = decisions_table(tx, self._grid.grid.name, ids)
         by_rule = {str(rule): int(n) for rule, n in rows["rule"].value_counts(sort=False).items()}
         return _write(self._grid, path, {"": rows}, {"kind": "decisions"}, {"decisions": len(rows), "by_rule": by_rule})
 
@@ -264,21 +276,24 @@ def _load_tier(
 
 def _load_grades(
     grid: GridContext, tx: Tx, kind: str, tier: Tier | str, options: Export
-) -> tuple[pd.DataFrame, list[int], dict[str, Any], dict[str, Any]]:
-    """The graded pairs of a tier, the CNs of the pool, and the parameters and counts of the run."""
+) -> tuple[pd.DataFrame, list[int], dict[str, Any], dict[str, Any], Words]:
+    """The graded pairs of a tier, the CNs of the pool, parameters and counts of the run, and what files call texts."""
     tiers, pairs, params = _load_tier(grid, tx, kind, tier, options)
-    cns = pool_ids(tx, tiers, options.pool)
+    cns = pool_ids(tx, tiers, options.pool, options.ids)
     graded_pairs = grades(pairs, tiers.question, cns, binary=options.binary)
     if graded_pairs.empty:
         raise InputError(f"no pair of {params['tier']} has a CN of the pool `{options.pool}`, so nothing was written")
+    ids = load_text_ids(tx)
+    words = {HS: ids[HS].words(graded_pairs["hs_id"], HS, options.ids), CN: ids[CN].words(cns, CN, options.ids)}
     n_by_grade = graded_pairs["grade"].value_counts().sort_index().to_dict()
     counts = {
         "pairs": len(graded_pairs),
         "hs": graded_pairs["hs_id"].nunique(),
         "cn": graded_pairs["cn_id"].nunique(),
         "grades": {str(grade): n for grade, n in n_by_grade.items()},
+        "ids": {side: of.numbering(options.ids) for side, of in ids.items()},
     }
-    return graded_pairs, cns, params, counts
+    return graded_pairs, cns, params, counts, words
 
 
 def _write(

@@ -20,7 +20,7 @@ from fcpair.files.tables.folders import replace_file
 from fcpair.files.tables.tabular import check_suffix, plain_rows, write_table
 from fcpair.lazy import pd
 from fcpair.notebook import Result
-from fcpair.params import POOLS, DiamondRule, Partition
+from fcpair.params import POOLS, DiamondRule, Ids, Partition
 from fcpair.records import TIERS, UNDECIDED, Origin, Rule, RunRecord, Tier
 from fcpair.sentences import mark, say
 from fcpair.stages.adjudication.adjudicate import combine_verdicts, tally
@@ -208,29 +208,38 @@ def simulated_cells(*answers: pd.DataFrame) -> set[int]:
     return {cell for column in ids for cell in column.tolist()}
 
 
-def tier_rows(grid: GridContext, tier: Tier | str, *, published: bool = False) -> pd.DataFrame:
+def tier_rows(grid: GridContext, tier: Tier | str, *, published: bool = False, ids: Ids | None = None) -> pd.DataFrame:
     """The pairs of a tier (`Tier.GOLD`, or a name, such as `"gold"` or one of the study's own), by number.
 
     As `release` writes them: texts, label, verdict, each annotator's label, metadata. `published` gives FC-CONAN's
-    column names, raises InputError where the labels are not its three, and has `simulated` only if something is.
+    column names, raises InputError where the labels are not its three, and has `simulated` only if something is. The
+    corpus's own `ids` have columns where a text has one; with `study` they have none, and `own` needs one of each text.
     """
-    return first_tier_rows(grid, tier, published=published)[0]
+    return first_tier_rows(grid, tier, published=published, ids=ids)[0]
 
 
 def first_tier_rows(
-    grid: GridContext, tier: Tier | str, first: int | None = None, *, published: bool = False
+    grid: GridContext, tier: Tier | str, first: int | None = None, *, published: bool = False, ids: Ids | None = None
 ) -> tuple[pd.DataFrame, int]:
     """The first pairs of a tier, all for None, as `frame` has them, and how many there are in all."""
     with grid._store.read() as tx:
-        return load_tier(tx, context.rules_of(grid, tx), tier, first, published=published)
+        return load_tier(tx, context.rules_of(grid, tx), tier, first, published=published, ids=ids)
 
 
 def load_tier(
-    tx: Tx, rules: Partition, tier: Tier | str, first: int | None = None, *, published: bool = False
+    tx: Tx,
+    rules: Partition,
+    tier: Tier | str,
+    first: int | None = None,
+    *,
+    published: bool = False,
+    ids: Ids | None = None,
 ) -> tuple[pd.DataFrame, int]:
     """The pairs of a tier by these rules, or the first of them, and how many there are in all."""
     context.need_labels(tx, "partition")
     if published:
+        if ids is not None:
+            raise InputError("the published layout has the ids of FC-CONAN's files; omit `ids` (--ids)")
         require_published_scheme(context.scheme_of(tx))
     derived = tiers_of(tx, rules)
     tier_pairs = derived.in_tier(tier).reset_index(drop=True)
@@ -241,7 +250,7 @@ def load_tier(
     is_simulated = pairs["cell_id"].isin(simulated_cells(labels, verdicts))
     pairs, labels = with_pair_numbers(pairs), with_pair_numbers(labels)
     if not published:
-        table = tier_table(pairs, labels, texts, derived.question, derived.rules)
+        table = tier_table(pairs, labels, texts, derived.question, derived.rules, ids)
         return table.assign(simulated=is_simulated), len(tier_pairs)
     by_id = texts.set_index("text_id")
     hs, cn = by_id.loc[pairs["hs_id"]], by_id.loc[pairs["cn_id"]]
@@ -253,14 +262,22 @@ def load_tier(
 
 
 def release(
-    grid: GridContext, tier: Tier | str, path: str | Path, *, published: bool = False, download: bool = False
+    grid: GridContext,
+    tier: Tier | str,
+    path: str | Path,
+    *,
+    published: bool = False,
+    download: bool = False,
+    ids: Ids | None = None,
 ) -> RunRecord:
-    """Write a tier to a file (.csv, .jsonl, .parquet); note rule, counts and hash, of a `download` only its name."""
+    """Write a tier to a file (.csv, .jsonl, .parquet), as `tier` has it; note rule, counts and hash, of a `download`
+    only its name.
+    """
     check_suffix(path)
     with grid._store.read() as tx:
         rules = context.rules_of(grid, tx)
         rule = find_rule(tier_rules(rules), tier)
-        rows, _ = load_tier(tx, rules, rule.tier, published=published)
+        rows, _ = load_tier(tx, rules, rule.tier, published=published, ids=ids)
     if rows.empty:
         raise InputError(empty_tier_message(rule.tier))
     counts = {"pairs": len(rows)}
@@ -284,7 +301,7 @@ def empty_tier_message(tier: str) -> str:
     )
 
 
-def pool_ids(tx: Tx, tiers: TierTable, pool: str) -> list[int]:
+def pool_ids(tx: Tx, tiers: TierTable, pool: str, ids: Ids | None = None) -> list[int]:
     """The ids of the CNs in the pool, a name in `POOLS` or a file that lists CNs, in candidate order.
 
     Raises InputError for an empty pool, no such file, or a text that is not in the study or not in the grid.
@@ -303,9 +320,11 @@ def pool_ids(tx: Tx, tiers: TierTable, pool: str) -> list[int]:
         raise InputError(f"--pool {pool}: {suggest_name(pool, POOLS, EXPECTED)}, or a file that lists CNs")
     if NO_TEXT.search(pool):
         raise InputError(f"--pool {pool}: the name is not UTF-8 and cannot be recorded; rename the file")
-    pool_cns = set(ids := find_listed_texts(tx, CN, path))
+    pool_cns = set(find_listed_texts(tx, CN, path, ids=ids))
     if n_outside := len(pool_cns - set(column_ids)):  # no file lists a text twice
-        raise InputError(f"{path}: {n_outside} of {len(ids)} CNs are in the corpus but not in the grid of the study")
+        raise InputError(
+            f"{path}: {n_outside} of {len(pool_cns)} CNs are in the corpus but not in the grid of the study"
+        )
     return [cn for cn in column_ids if cn in pool_cns]
 
 

@@ -199,7 +199,11 @@ def texts_of_grid(tx: Tx) -> pd.DataFrame:
     inside = cell_range(tx).holds(cell.c.id)
     used = select(cell.c.row_id).where(inside).union(select(cell.c.column_id).where(inside))
     query = select(text.c.id.label("text_id"), *text.c["kind", "body", "language", "meta"])
-    return frame(tx, query.where(text.c.id.in_(used)).order_by(text.c.id))
+    table = frame(tx, query.where(text.c.id.in_(used)).order_by(text.c.id))
+    if others := sides.other_spellings(tx):
+        metadata = zip(table["text_id"], table["meta"], strict=True)
+        table["meta"] = [meta | others.get(text_id, {}) for text_id, meta in metadata]
+    return table
 
 
 def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -207,6 +211,8 @@ def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
     query = select(text.c.id.label("text_id"), *text.c["body", "language", "meta"]).where(cell.c.id == cell_id)
     queries = (query.join(cell, text_id == text.c.id) for text_id in cell.c["row_id", "column_id"])
     row, column = (dict(tx.execute(query).one()._mapping) for query in queries)
+    others = sides.other_spellings(tx)
+    row, column = ({**of, "meta": of["meta"] | others.get(of["text_id"], {})} for of in (row, column))
     return row, column
 
 
@@ -242,8 +248,14 @@ def has_cell(tx: Tx, cell_id: int) -> bool:
 
 
 def corpus_pairs(tx: Tx) -> dict[str, NDArray[np.int64]]:
-    """The pairs of the corpus between a drawn row and a drawn column: `hs_id`, `cn_id`, each once."""
+    """The pairs of the corpus between a drawn row and a drawn column, or a spelling of these: `hs_id`, `cn_id`, each
+    once.
+    """
     columns = source_pair.c["hs_id", "cn_id"]
+    if merged := sides.spellings(tx):
+        pairs = frame(tx, select(*columns).distinct()).replace(merged).drop_duplicates().sort_values(["hs_id", "cn_id"])
+        pairs = pairs[places_of(tx, pairs) >= 0]
+        return {name: pairs[name].to_numpy(np.int64) for name in ("hs_id", "cn_id")}
     query = select(*columns).distinct()
     for axis, text_id in zip(AXES, columns, strict=True):
         drawn_side = side.alias(axis)

@@ -13,10 +13,12 @@ from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database.statements import as_subquery, count, frame, insert_rows, records
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import grid, neighbour, side, source_pair, text
+from fcpair.store.oversight import settings
 
 Axis = Literal["row", "column"]
 AXES: tuple[tuple[Axis, str], ...] = (("row", "rows"), ("column", "columns"))
 CORPUS = ("hs", "cn")  # the kinds of the texts that the corpus brings
+SPELLINGS, MERGED = "spellings", "merged"  # the setting that keeps which texts were merged into which
 
 
 def on_side(tx: Tx, axis: Axis) -> ColumnElement[bool]:
@@ -71,6 +73,24 @@ def n_texts(tx: Tx, axis: Axis) -> int:
 def set_drawn(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
     """Mark these texts of a side, and no others, as the ones that go into the grid."""
     tx.execute(update(side).where(on_side(tx, axis)).values(drawn=side.c.text_id.in_(as_subquery(text_ids))))
+
+
+def spellings(tx: Tx) -> dict[int, int]:
+    """The text of the grid that stands for each one that was merged into it."""
+    if not (merged := settings.of_stage(tx, SPELLINGS).get(MERGED)):
+        return {}
+    query = select(side.c.text_id).where(side.c.grid_id == current_grid_id(tx), ~side.c.drawn)
+    left_out = set(tx.scalars(query))  # what was built anew has forgotten of what it was merged
+    return {int(text_id): kept_id for text_id, kept_id in merged.items() if int(text_id) in left_out}
+
+
+def other_spellings(tx: Tx) -> dict[int, dict[str, str]]:
+    """The other spellings of each text of the grid that has any, as an item of its metadata."""
+    kept_ids, found = spellings(tx), dict[int, list[str]]()
+    query = select(*text.c["id", "body"]).where(text.c.id.in_(as_subquery(kept_ids))).order_by(text.c.id)
+    for text_id, body in tx.execute(query).all() if kept_ids else ():
+        found.setdefault(kept_ids[text_id], []).append(body)
+    return {kept_id: {SPELLINGS: " | ".join(bodies)} for kept_id, bodies in found.items()}
 
 
 def grids_on_corpus(tx: Tx) -> list[str]:

@@ -115,7 +115,8 @@ def _export_download(kind: ExportKind) -> Download:
         options = Export(asked.pool, asked.binary, asked.negatives, asked.test_share, asked.seed)
         kind.write(grid.export, path, asked.tier, options)
 
-    asks = (*["tier"] * bool(kind.tier), *kind.params, *["form"] * ("{form}" in kind.file))
+    params = (name for name in kind.params if name != "ids")
+    asks = (*["tier"] * bool(kind.tier), *params, *["form"] * ("{form}" in kind.file))
     fits = has_labels if kind.tier != "without" else lambda here: not here.is_planned
     return Download(kind.title, kind.text, asks, kind.file, write, fits=fits)
 

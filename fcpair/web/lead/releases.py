@@ -185,10 +185,10 @@ def save(visit: LeadVisit) -> Response:
 
 
 def _make(visit: Visit, typed: Mapping[str, str], form: ReleaseForm, seed: int) -> Response:
-    name, options = typed.get("name", "").strip(), {"texts": typed.get("texts") == "yes", "draft": "draft" in typed}
+    name, has_texts, is_draft = typed.get("name", "").strip(), typed.get("texts") == "yes", "draft" in typed
     with TemporaryDirectory(prefix="fcpair-") as temporary:
         folder = Path(temporary) / name  # which is checked before anything is written
-        run = visit.study.release(name, folder, form, seed=seed, download=True, **options)
+        run = visit.study.release(name, folder, form, seed=seed, texts=has_texts, draft=is_draft, download=True)
         held = _held_files(visit).new(f"{name}.zip")
         shutil.make_archive(str(held.path.with_suffix("")), "zip", temporary, name)
     return go_to(visit.here.address(RELEASES.path, run=run.id, made=held.token))

@@ -39,7 +39,7 @@ def test_it_writes_one_file_or_folder_and_says_what(at: At, fcpair: Fcpair, here
     grades = [line.split()[3] for line in (here / "silver.qrels").read_text().splitlines()]
     counted = ", ".join(f"{grade}: {grades.count(grade)}" for grade in sorted(set(grades)))
     assert f"{len(grades)} pairs of " in printed
-    assert f"grades: {counted}; sha256: " in printed
+    assert f"grades: {counted}; ids: hs: study, cn: study; sha256: " in printed
     fcpair("export", "qrels", "--tier", "silver", "--binary", "--out", "binary.qrels")
     assert {line.split()[3] for line in (here / "binary.qrels").read_text().splitlines()} == {"0", "1"}
 

@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,7 +26,7 @@ LINES = """
 fcpair evaluate --diamond majority --system sbert:all-MiniLM-L6-v2 --system tfidf --system bm25 --system random --pool positive --cutoff 10
 fcpair evaluate --system "bm25(variant=okapi,tokens=space,lower=false)" --pool positive --format json
 fcpair evaluate --system "tfidf(fit=train.csv)" --pool positive --format json --runs runs/ --figures figures/
-fcpair evaluate --system "run:runs/mine.trec(ids=study)" --pool positive --tier gold
+fcpair evaluate --system run:runs/mine.trec --pool positive --tier gold
 fcpair export qrels --tier silver --out silver.qrels
 """  # noqa: E501 - lines are given whole
 TIERS = ["diamond", "gold", "silver", "bronze"]
@@ -152,10 +153,30 @@ def test_every_line_works_as_it_stands_and_prints_and_writes_its_figures(printed
 def test_our_run_read_back_scores_the_same(printed: dict[str, str], published: Path) -> None:
     words = ("evaluate", "--pool", "positive", "--tier", "gold", "--format", "json", "--system")
     ours, theirs = (
-        json.loads(fcpair(*words, system).stdout)["scores"]
-        for system in ("tfidf(fit=train.csv)", "run:runs/mine.trec(ids=study)")
+        json.loads(fcpair(*words, system).stdout)["scores"] for system in ("tfidf(fit=train.csv)", "run:runs/mine.trec")
     )
     assert [one["score"] for one in theirs] == [one["score"] for one in ours]
+
+
+def test_the_published_labels_and_runs_have_the_same_figures_by_either_ids(published: Path) -> None:
+    """The CNs have CONAN's ids, the HS none; by `evaluate` and by ir_measures the figures are the same."""
+    scored, words = {}, ("--pool", "positive", "--tier", "gold", "--measure", "NDCG@10", "--measure", "MRR@10")
+    for ids in ("own", "study"):
+        asked = ("--ids", "study") if ids == "study" else ()
+        ranked = fcpair("evaluate", "--system", "bm25", *words, "--runs", ids, "--format", "json", *asked)
+        fcpair("export", "qrels", "--tier", "gold", "--pool", "positive", "--binary", "--out", f"{ids}.qrels", *asked)
+        again = fcpair("evaluate", *words, "--system", f"run:{ids}/bm25.trec", "--format", "json", *asked)
+        scores = [[one["score"] for one in json.loads(result.stdout)["scores"]] for result in (ranked, again)]
+        assert scores[0] == scores[1]
+        cn = "the corpus's own" if ids == "own" else "the study's numbers"
+        assert f"{ids}: ids: of HS the study's numbers, of CN {cn}" in ranked.stderr
+        qrels = list(ir_measures.read_trec_qrels(f"{ids}.qrels"))  # type: ignore[no-untyped-call]
+        run = list(ir_measures.read_trec_run(f"{ids}/bm25.trec"))  # type: ignore[no-untyped-call]
+        assert all(one.doc_id.isdigit() == (ids == "study") for one in qrels)
+        figures = ir_measures.calc_aggregate([ir_measures.nDCG @ 10, ir_measures.RR @ 10], qrels, run)
+        scored[ids] = (scores[0], sorted(map(float, figures.values())))
+    assert scored["own"][0] == scored["study"][0]
+    assert scored["own"][1] == pytest.approx(scored["study"][1], abs=0.02)  # ties are broken by the id
 
 
 @pytest.mark.parametrize("lowest", [1, 46, 60, 500])

@@ -35,7 +35,7 @@ MODULES = (known_pairs, params, plans, words)
 PARAMS = {name: cls for module in MODULES for name, cls in vars(module).items() if isinstance(cls, type)}
 CLASSES = {name: cls for name, cls in PARAMS.items() if issubclass(cls, Checked) and hasattr(cls, "stage")}
 READ_BY_EXPORT = {
-    **{name: EXPORTS[name].params for name in ("qrels", "beir", "corpus")},
+    **{name: EXPORTS[name].params for name in ("qrels", "beir", "corpus", "hf")},
     "texts": ("test_share", "seed"),
     "training": ("negatives", "test_share", "seed"),
 }
@@ -188,7 +188,7 @@ def test_what_is_not_given_is_the_grids_own(imported: Study) -> None:
     from fcpair.steps.oversight.study_recipe import save_recipe
 
     save_recipe(imported, Recipe(select=Select(hs=2)))
-    params = {"hs": 2, "hs_list": None, "sheet_name": None, "stratify": None, "seed": 5}
+    params = {"hs": 2, "hs_list": None, "sheet_name": None, "stratify": None, "seed": 5, "ids": None}
     assert imported.grid().select(seed=5).params == params
 
 

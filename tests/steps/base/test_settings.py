@@ -109,7 +109,8 @@ def test_the_building_stages_say_what_they_were_done_with_and_more_of_a_round_do
     assert isinstance(corpus, dict)
     assert Path(corpus["path"]).is_absolute()
     assert len(corpus["sha256"]) == 64
-    assert kept(study, "pair") == {"candidates": None, "keep_known": False, "sample": None, "seed": 0}
+    unset = {"candidates": None, "sample": None, "similar": None}
+    assert kept(study, "pair") == {**unset, "keep_known": False, "merge": False, "seed": 0}
     assert kept(study, "assign")["annotators"] == 3
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
     study.grid().assign_validation(Validate(pairs=4, seed=1))
