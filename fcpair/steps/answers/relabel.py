@@ -232,7 +232,7 @@ def _follow_words(tx: Tx, change: Relabel, run_id: int) -> Iterator[str]:
         if leaning_to in renamed and leaning_to not in known:
             settings.save_settings(tx, Simulate.stage, {"leaning_to": renamed[leaning_to]}, run_id)
     _, guidelines = people.current_guidelines(tx)
-    if named := [name for name in change.labels if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", guidelines)]:
+    if named := [f"`{name}`" for name in change.labels if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", guidelines)]:
         yield say("the guidelines name %(labels)s; edit them, so that people read what is meant now", labels=named)
 
 
