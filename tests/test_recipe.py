@@ -80,7 +80,7 @@ def test_a_recipe_with_every_section(tmp_path: Path) -> None:
 
 def test_every_parameter_is_explained_and_only_the_corpus_has_no_default() -> None:
     assert {options.__name__ for options in OPTIONS} >= {"Setup", "Import", "Assign", "Agree", "Partition", "Export"}
-    assert len(OPTIONS) == 18
+    assert len(OPTIONS) == 19
     for options in OPTIONS:
         assert options.__doc__
         assert all(item.metadata["help"].strip() for item in fields(options)), options
