@@ -288,8 +288,11 @@ def tell_relabelling(params: Mapping[str, Any]) -> Sentence:
     """Say how labels were changed, by the parameters of the change."""
     kind = params.get("kind", "rename")
     signs = "+?" if kind in ("split", "add") else ""  # of a new label
-    names = {name: [Answer(label.rstrip(signs)) for label in params.get(name, ())] for name in ("labels", "into")}
-    return say(OF_LABELS[kind], **names)
+    labels, into = (
+        [say("`%(name)s`", name=Answer(label.rstrip(signs))) for label in params.get(name, ())]
+        for name in ("labels", "into")
+    )
+    return say(OF_LABELS[kind], labels=labels, into=into)
 
 
 def _tell_other(name: str, value: Any, rest: dict[str, Any]) -> Iterator[Sentence]:

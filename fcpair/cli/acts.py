@@ -97,6 +97,11 @@ _CHANGE = (
     shared_option("--dry-run", is_flag=True, callback=note_trial, detail="It says what would follow."),
 )
 
+
+def _relabelling(kind: str, help_: str, *options: Callable[[Command], Command]) -> Act:
+    return Act("relabel", help_, options=(*options, *_CHANGE), also={"kind": kind})
+
+
 ACTS = {
     "import": Act(
         "import_corpus",
@@ -342,8 +347,8 @@ ACTS = {
             ("validate", "verdicts", "verdicts", _WITHDRAW_VERDICTS, ""),
         )
     },
-    "labels rename": Act(
-        "relabel",
+    "labels rename": _relabelling(
+        "rename",
         """Give a label another name.
 
         Answers stay as they were given, and read as the new name from then on; so does an old sheet.
@@ -352,11 +357,10 @@ ACTS = {
         Example:
           fcpair labels rename appropriate suitable --reason "it was misread"
         """,
-        options=(_LABEL, _NEW_LABEL, *_CHANGE),
-        also={"kind": "rename"},
+        *(_LABEL, _NEW_LABEL),
     ),
-    "labels merge": Act(
-        "relabel",
+    "labels merge": _relabelling(
+        "merge",
         """Make one label of several.
 
         They must all be positive, or all not, and all definite, or all not. Answers that differed only in these labels
@@ -366,15 +370,11 @@ ACTS = {
         Example:
           fcpair labels merge rude hostile --into harsh --reason "nobody could tell them apart"
         """,
-        options=(
-            click.argument("labels", nargs=-1, required=True, metavar="LABEL..."),
-            shared_option("--into", required=True, callback=_read_names, metavar="NAME"),
-            *_CHANGE,
-        ),
-        also={"kind": "merge"},
+        click.argument("labels", nargs=-1, required=True, metavar="LABEL..."),
+        shared_option("--into", required=True, callback=_read_names, metavar="NAME"),
     ),
-    "labels split": Act(
-        "relabel",
+    "labels split": _relabelling(
+        "split",
         """Make several labels of one, and ask its people again.
 
         Nobody can tell which of the new ones was meant. So answers with the label count no more, their pairs go back to
@@ -385,11 +385,10 @@ ACTS = {
         Example:
           fcpair labels split good --into kind+ --into true --reason "two questions in one"
         """,
-        options=(_LABEL, shared_option("--into", multiple=True, required=True, metavar="NAME"), *_CHANGE),
-        also={"kind": "split"},
+        *(_LABEL, shared_option("--into", multiple=True, required=True, metavar="NAME")),
     ),
-    "labels add": Act(
-        "relabel",
+    "labels add": _relabelling(
+        "add",
         """Add a label, which people can give from then on.
 
         As in one_of(...), `+` after its name says that it is positive, and `?` that it cannot be final.
@@ -398,8 +397,7 @@ ACTS = {
         Example:
           fcpair labels add unclear? --reason "some CNs are cut off"
         """,
-        options=(_NEW_LABEL, *_CHANGE),
-        also={"kind": "add"},
+        _NEW_LABEL,
     ),
     "validate assign": Act(
         "assign_validation",

@@ -226,7 +226,18 @@ LOOSEN = click(
     ".notice.warning",
     {"Pairs that one person may read in a day": "", "Sentence that people agree to": "I agree."},
 )
+RENAME = click(
+    "Show what would follow",
+    ".notice.warning",
+    {"Labels": "appropriate", "New names": "suitable", "Reason": "It was misread."},
+)
+NO_REASON = click("Show what would follow", "[role=alert]", {"Labels": "appropriate", "New names": "suitable"})
 ADD = "Add and invite them"
+
+
+def rename_a_label(study: Study) -> None:
+    """Give a label another name."""
+    study.grid().relabel(kind="rename", labels=["not_sure"], into=["unclear"], reason="It is shorter.")
 
 
 def explain(page: Page) -> None:
@@ -479,6 +490,12 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("tiers", "lea", "/lead/tiers", "checked"),
         State("tiers without labels", "lea", "/lead/tiers"),
         State("rule of Diamond chosen", "lea", "/lead/tiers", "checked", act=click(USE_MAJORITY)),
+    ),
+    "/lead/labels": (
+        State("labels", "lea", "/lead/labels", "labelled"),
+        State("labels that were changed", "lea", "/lead/labels", "labelled", before=rename_a_label),
+        State("a change of labels to be confirmed", "lea", "/lead/labels", "labelled", act=RENAME),
+        State("a change without a reason", "lea", "/lead/labels", "labelled", act=NO_REASON),
     ),
     "/lead/people/overlap": (
         State("overlap", "lea", "/lead/people/overlap"),

@@ -97,7 +97,7 @@ def four_labels(folder: Path) -> Study:
     study = build_to("labelled", Study.create(folder / "study.db", Setup(title="Four")), folder)
     study.grid().adjudicate(policy="majority")
     study.grid().relabel(kind="add", into=["great+"], reason="some are better still")
-    study.grid().relabel(kind="rename", labels=["not_appropriate"], into=["unfit"], reason="it is shorter")
+    study.grid().relabel(kind="rename", labels=["appropriate"], into=["suitable"], reason="it was misread")
     return study
 
 

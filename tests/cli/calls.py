@@ -45,7 +45,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("labels", "import"): ("dealt", "{label}"),
     ("labels", "withdraw"): ("labelled", "{label_run}"),
     ("labels", "rename"): ("labelled", "appropriate suitable --reason …"),
-    ("labels", "merge"): ("four_labels", "appropriate great --into … --reason …"),
+    ("labels", "merge"): ("four_labels", "suitable great --into … --reason …"),
     ("labels", "split"): ("labelled", "appropriate --into kind+ --into … --reason …"),
     ("labels", "add"): ("labelled", "… --reason …"),
     ("labels", "export"): ("labelled", "--out {folder}/é.csv"),

@@ -108,14 +108,14 @@ labels import
 - --people {t} | --round label || --reader fc-conan > --supersede | --round label
 ~ --people
 labels rename
-+ =appropriate suitable > --reason … || = > --dry-run
++ =appropriate suitable > --reason … || --dry-run
 labels merge
-+ =appropriate great --into … > --reason … || =appropriate great --reason … > --into great || = > --dry-run
++ =suitable great --into … > --reason … || =suitable great --reason … > --into great || --dry-run
 labels split
 + =appropriate --into kind+ --into … > --reason … || =appropriate --into kind+ --reason … > --into other
-+ = > --dry-run
++ --dry-run
 labels add
-+ =… > --reason … || = > --dry-run
++ =… > --reason … || --dry-run
 labels sheets
 + --layout cells | --sheet-format xlsx | --ids own || --layout cells > --round nowhere
 - --round label

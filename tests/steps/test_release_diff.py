@@ -246,3 +246,32 @@ def test_a_tree_of_1_500_folders_is_a_fault_and_no_error(released: tuple[Study, 
         place = place.removesuffix("/d")
     assert "/d/d/d" in fault
     assert fault.endswith(" is an empty folder, and no file")
+
+
+def test_a_label_that_was_renamed_or_merged_is_no_change_of_its_pairs(at: At, tmp_path: Path) -> None:
+    study, form = at("checked"), full_form(tmp_path)
+    study.release("v1", tmp_path / "v1", form)
+    grid = study.grid()
+    grid.relabel(kind="rename", labels=["appropriate"], into=["suitable"], reason="it was misread")
+    grid.relabel(kind="add", into=["great+"], reason="some are better still")
+    grid.relabel(kind="merge", labels=["suitable", "great"], into=["fine"], reason="nobody gave it")
+    study.release("v2", tmp_path / "v2", form)
+    changes = Study.diff(tmp_path / "v1", tmp_path / "v2")
+    assert list(changes) == []
+    assert list(map(str, changes.relabelled)) == [
+        "the label `appropriate` is called `suitable`",
+        "the label `great` was added",
+        "the labels `suitable`, `great` are one, `fine`",
+    ]
+    assert Study.verify(tmp_path / "v1").is_sound
+    assert Study.verify(tmp_path / "v2", study).is_sound
+    card = (tmp_path / "v2" / "README.md").read_text("utf-8")
+    assert "the labels `suitable`, `great` are one, `fine` (nobody gave it)" in card
+    assert "~" not in (tmp_path / "v2" / "scheme.json").read_text("utf-8")
+    # a split sets answers aside, which is a change, and what comes back is one
+    grid.relabel(kind="split", labels=["fine"], into=["kind+", "factual"], reason="two questions in one")
+    study.release("v3", tmp_path / "v3", form)
+    went = Study.diff(tmp_path / "v1", tmp_path / "v3")
+    assert {change.label_before for change in went if change.change == "went"} == {"fine"}
+    assert [str(said) for said in went.relabelled][-1] == "the label `fine` was split into `kind`, `factual`"
+    assert Study.diff(tmp_path / "v3", tmp_path / "v2").relabelled == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from fcpair.sentences import Id, mark, say
 from fcpair.stages.answers.relabel import ChangedLabels, change_labels
 from fcpair.stages.questions import Form, OneOf
 from fcpair.steps.answers.withdraw import take_back
-from fcpair.steps.base import calibration_state, context
+from fcpair.steps.base import calibration_state, context, departures
 from fcpair.steps.base.answer_values import closed_question, form_of, to_stored
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
@@ -102,28 +102,29 @@ def relabel(
     change = change or Relabel()
     store = grid._store.rehearsing(lambda _tx: None) if dry_run else grid._store
     with store.write() as tx:
-        question = _need_labels(tx, grid)
-        changed = change_labels(question, change)
-        if changed.split is not None:
-            _check_undisturbed(tx, changed.split)
-        names = dict.fromkeys(change.labels, change.into[0]) if changed.split is None else {}
-        kept = list(_follow(tx, change, names))
-        given = judgements.label_arrays(tx, "cell_id", "code")
+        question = closed_question(form_of(printed := rounds.primary(tx).form))
+        if not isinstance(question, OneOf):
+            why = mark("grid `%(grid)s` asks `%(form)s`; labels can be changed where one_of(...) alone is asked")
+            raise StageError.say(why, grid=grid.grid.name, form=printed)
+        changed, given = change_labels(question, change), judgements.label_arrays(tx, "cell_id", "code")
         concerned = [of.code for of in question if of.name in {*change.labels} - {*change.into}]
         is_concerned = np.isin(given["code"], concerned)
         cell_ids = np.unique(given["cell_id"][is_concerned]).tolist()
+        if changed.split is not None:
+            _check_undisturbed(tx, cell_ids)
+        kept, rules = list(_follow(tx, change)), as_params(context.effective_options(tx, Partition, {}))
         run_id = context.begin_run(tx, change.stage, as_params(change))
-        rules = as_params(context.effective_options(tx, Partition, {}))
         relabelling.change(tx, as_params(change), _changed_rounds(tx, question, changed), rules, run_id)
         for stage, values in kept:
             settings.save_settings(tx, stage, values, run_id)
+        departures.add_recipe_version(tx, run_id)
         notes = tuple(_follow_words(tx, change, run_id))
         counts = {"answers": int(is_concerned.sum()), "pairs": len(cell_ids)} if change.labels else {}
         if changed.split is not None:
-            counts = {"ambiguous": counts.pop("answers"), **counts, **_ask_again(tx, changed, change, run_id)}
+            counts = {"ambiguous": counts.pop("answers"), **counts, **_ask_again(tx, changed.split, change, run_id)}
         counts |= rule_decisions.apply_policy(tx, cell_ids)
-        if changed.split is not None and (n := _reopen_decisions(tx, changed.split, change)):
-            counts["to_decide"] = n
+        if changed.split is not None:
+            counts |= _reopen_decisions(tx, changed.split, change)
         return replace(runs.end_run(tx, run_id, counts), notes=notes)
 
 
@@ -147,44 +148,28 @@ def _changed_rounds(tx: Tx, question: OneOf, changed: ChangedLabels) -> dict[int
     return changed_rounds
 
 
-def _need_labels(tx: Tx, grid: GridContext) -> OneOf:
-    """The labels of the grid; StageError where it has others, or none."""
-    printed = rounds.primary(tx).form
-    question = closed_question(form_of(printed))
-    if isinstance(question, OneOf):
-        return question
-    why = mark("grid `%(grid)s` asks `%(form)s`; labels can be changed where one question is asked, one_of(...)")
-    raise StageError.say(why, grid=grid.grid.name, form=printed)
-
-
-def _check_undisturbed(tx: Tx, split: int) -> None:
-    """Raise StageError where people are at work on pairs with the label that is to be split."""
+def _check_undisturbed(tx: Tx, pairs: Sequence[int]) -> None:
+    """Raise StageError where people are at work on these pairs, whose label is to be split."""
     calibration = calibration_state.load_calibration(tx)
     if calibration and calibration.phase is not calibration_state.Phase.CLOSED:
         raise StageError.say(
             "a calibration is under way, in which people give this label; close it first (`fcpair calibrate close`)"
         )
-    labels = judgements.label_arrays(tx, "cell_id", "code")
-    pairs = np.unique(labels["cell_id"][labels["code"] == split]).tolist()
     decisions = adjudications.decided_codes(tx, pairs)
-    requested = {
-        *decisions["cell_id"][decisions["requested"] == 1].tolist(),
-        *rule_decisions.stale_decisions(tx, pairs),
-    }
-    if requested:
-        numbers = as_ranges([grids.to_public_number(cell_id) for cell_id in requested])
-        raise StageError.say(
+    requested = decisions["cell_id"][decisions["requested"] == 1].tolist()
+    if disturbed := {*requested, *rule_decisions.stale_decisions(tx, pairs)}:
+        why = mark(
             "with this label, pairs %(pairs)s wait for a decision that was asked for, or for a second look; let these "
-            "be decided first (`fcpair adjudicate`)",
-            pairs=numbers,
+            "be decided first (`fcpair adjudicate`)"
         )
+        raise StageError.say(why, pairs=as_ranges([grids.to_public_number(cell_id) for cell_id in disturbed]))
 
 
-def _follow(tx: Tx, change: Relabel, names: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _follow(tx: Tx, change: Relabel) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the settings that name labels, by their stage, as they are after a change; InputError for what cannot
     follow: a split label, and own tiers of which a merged one would take in more.
     """
-    gone = {*change.labels}
+    names, gone = dict.fromkeys(change.labels, change.into[0]), {*change.labels}
     for stage in (Partition.stage, settings.RECIPE + Partition.stage):
         tiers = settings.of_stage(tx, stage).get("own_tiers", {})
         for tier, table in tiers.items():
@@ -193,7 +178,10 @@ def _follow(tx: Tx, change: Relabel, names: Mapping[str, str]) -> Iterator[tuple
                 advice = mark("the tier `%(tier)s` has pairs labelled %(labels)s; give it other answers first")
                 raise InputError.say(advice, tier=tier, labels=sorted(listed))
         if any("answers" in table for table in tiers.values()):
-            yield stage, {"own_tiers": {name: _with_names(table, names) for name, table in tiers.items()}}
+            renamed = {tier: {**table} for tier, table in tiers.items()}
+            for table in (table for table in renamed.values() if "answers" in table):
+                table["answers"] = list(dict.fromkeys(names.get(name, name) for name in table["answers"]))
+            yield stage, {"own_tiers": renamed}
     known = settings.of_stage(tx, KNOWN_PAIRS)
     for use in map(str, Known):
         pairs = known.get(use, [])
@@ -205,11 +193,6 @@ def _follow(tx: Tx, change: Relabel, names: Mapping[str, str]) -> Iterator[tuple
             raise InputError.say(why, use=use, label=change.labels[0])
         if pairs:
             yield KNOWN_PAIRS, {use: [[*pair[:2], names.get(pair[2], pair[2]), *pair[3:]] for pair in pairs]}
-
-
-def _with_names(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    answers = [names.get(name, name) for name in table.get("answers", ())]
-    return {**table, **({"answers": list(dict.fromkeys(answers))} if answers else {})}
 
 
 def _follow_words(tx: Tx, change: Relabel, run_id: int) -> Iterator[str]:
@@ -235,25 +218,24 @@ def _follow_words(tx: Tx, change: Relabel, run_id: int) -> Iterator[str]:
         if leaning_to in renamed and leaning_to not in known:
             settings.save_settings(tx, Simulate.stage, {"leaning_to": renamed[leaning_to]}, run_id)
     _, guidelines = people.current_guidelines(tx)
-    if named := [name for name in change.labels if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", guidelines)]:
+    if named := [f"`{name}`" for name in change.labels if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", guidelines)]:
         yield say("the guidelines name %(labels)s; edit them, so that people read what is meant now", labels=named)
 
 
-def _ask_again(tx: Tx, changed: ChangedLabels, change: Relabel, run_id: int) -> dict[str, int]:
+def _ask_again(tx: Tx, split: int, change: Relabel, run_id: int) -> dict[str, int]:
     """Take back every answer with the label that was split, so that people are asked again; counts who else is."""
     for of in (rounds.primary(tx), rounds.validation(tx)):
         if of.ids:
             column = "own_code" if of.checks else "code"
             answers = judgements.current_labels(tx, "id", "assignment_id", "person_id", column, of=of)
-            take_back(tx, of, answers[answers[column] == changed.split], run_id, f"`{change.labels[0]}` was split")
+            take_back(tx, of, answers[answers[column] == split], run_id, f"`{change.labels[0]}` was split")
     return {name: n for name, n in reassignment.reassign(tx, seed=0).items() if n}
 
 
-def _reopen_decisions(tx: Tx, split: int, change: Relabel) -> int:
-    """Have people decide again where a decision that stands is the label that was split; returns on how many pairs."""
+def _reopen_decisions(tx: Tx, split: int, change: Relabel) -> dict[str, int]:
+    """Have people decide again where a decision that stands is the label that was split; counts the pairs, if any."""
     standing = adjudications.current_adjudications(tx, "cell_id", "code", standing=True)
     cell_ids = standing["cell_id"][standing["code"] == split].tolist()
-    why = f"`{change.labels[0]}` was split: {change.reason}"
-    request = {"rule": Rule.REQUESTED.value, "note": why}
+    request = {"rule": Rule.REQUESTED.value, "note": f"`{change.labels[0]}` was split: {change.reason}"}
     adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in cell_ids))
-    return len(cell_ids)
+    return {"to_decide": len(cell_ids)} if cell_ids else {}

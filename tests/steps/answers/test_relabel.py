@@ -134,9 +134,11 @@ def test_versions_say_what_was_changed_and_why(at: At) -> None:
     first, second = study.grid().label_versions()
     assert (first.version, first.question, first.change) == (1, "one_of(not_appropriate,not_sure?,appropriate+)", "")
     assert (second.version, second.question) == (2, "one_of(not_appropriate,unclear?,appropriate+)")
-    assert (second.change, second.reason) == ("the label not_sure is called unclear", "a better word")
+    assert (second.change, second.reason) == ("the label `not_sure` is called `unclear`", "a better word")
     assert second.run == run.id == study.log()[-1].id
-    assert str(run.told) == ("the label not_sure is called unclear; 3 answers to 3 pairs read differently from now on")
+    assert str(run.told) == (
+        "the label `not_sure` is called `unclear`; 3 answers to 3 pairs read differently from now on"
+    )
 
 
 @pytest.mark.parametrize("kind", CHANGES)
@@ -319,7 +321,7 @@ def test_what_names_a_label_follows_or_is_changed_first(at: At, tmp_path: Path) 
     grid.save.partition(Partition(own_tiers={"yes": {"answers": ["appropriate"], "verdict": "none"}}))
     study.edit_guidelines("Say appropriate where it fits.", by="ana")
     run = change(study, "rename", labels=["appropriate"], into=["suitable"])
-    assert run.notes == ("the guidelines name appropriate; edit them, so that people read what is meant now",)
+    assert run.notes == ("the guidelines name `appropriate`; edit them, so that people read what is meant now",)
     assert grid.effective_options(Partition).own_tiers == {"yes": {"answers": ["suitable"], "verdict": "none"}}
     options = study.effective_options(Words).options
     assert options == {"suitable": "fits", "not_sure": {"text": "?", "key": "q"}, "agree": "yes"}
@@ -344,11 +346,11 @@ def test_the_recipe_is_one_that_a_new_study_could_run_and_tells_the_history(at: 
     assert study.recipe().setup is not None
     printed = study.recipe().setup.scheme  # type: ignore[union-attr]
     assert printed == "one_of(not_appropriate,not_sure?,suitable+)"
-    assert "the label appropriate is called suitable (it was misread)." in study.recipe_text()
+    assert "the label `appropriate` is called `suitable` (it was misread)." in study.recipe_text()
     with closing(Study.create(tmp_path / "other.db", Setup(title="Again", scheme=printed))) as again:
         assert again.grid().scheme == study.grid().scheme
-    assert "the label appropriate is called suitable" in study.methods().markdown
-    assert any("the label appropriate is called suitable" in str(note) for note in study.status()["notes"])
+    assert "the label `appropriate` is called `suitable`" in study.methods().markdown
+    assert any("the label `appropriate` is called `suitable`" in str(note) for note in study.status()["notes"])
 
 
 def test_planned_grids_change_their_labels_too_and_other_questions_are_refused(tmp_path: Path) -> None:
@@ -366,7 +368,7 @@ def test_planned_grids_change_their_labels_too_and_other_questions_are_refused(t
     assert str(study.grid("one").scheme.current) == "one_of(no,unsure?,fits+)"
     assert study.recipe().grids[0].rounds[0].form.endswith("one_of(no,unsure?,fits+)")
     for name in ("several", "scale"):
-        with pytest.raises(StageError, match=f"grid `{name}` asks .* labels can be changed where one question is"):
+        with pytest.raises(StageError, match=f"grid `{name}` asks .* labels can be changed where"):
             study.grid(name).relabel(kind="rename", labels=["yes"], into=["fits"], reason="why")
     assert study.log()[-1].params["grid"] == "one"
 

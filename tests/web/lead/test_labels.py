@@ -20,8 +20,8 @@ def test_a_change_says_what_would_follow_and_is_then_done_once(serve: Serve) -> 
     assert "not_appropriate" in html
     assert "confirmed" not in html
     preview = send(lea, LABELS, **RENAME).text
-    would = "the label appropriate is called suitable; 19 answers to 12 pairs read differently from now on"
-    assert would in unescape(preview)
+    would = "the label `appropriate` is called `suitable`; 19 answers to 12 pairs read differently from now on"
+    assert "is called <code>suitable</code>; 19 answers to 12 pairs read differently" in unescape(preview)
     assert value_of(preview, "confirmed") == would
     assert "appropriate" in labels_of(site.study).values(), "nothing is done before it is confirmed"
     reply = send(lea, LABELS, **RENAME, confirmed=would)
