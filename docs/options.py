@@ -23,6 +23,8 @@ from fcpair.params import (
     Assign,
     Calibration,
     Evaluate,
+    Extend,
+    Further,
     Import,
     Pair,
     Partition,
@@ -62,6 +64,8 @@ SECTIONS: dict[str, tuple[str, Any]] = {
     "controls": ("people controls", Controls),
     "calibration": ("calibrate start", Calibration),
     "assign": ("assign", Assign),
+    "further": ("further", Further),
+    "extend": ("extend", Extend),
     "annotate": ("serve", Annotate),
     "simulate": ("simulate", Simulate),
     "agreement": ("agreement", Agree),
@@ -71,6 +75,7 @@ SECTIONS: dict[str, tuple[str, Any]] = {
     "evaluate": ("evaluate", Evaluate),
 }
 """Of each section of a recipe that a command does, the command and the parameters."""
+REPEATED = {"extend"}  # sections that a recipe may have several times
 NO_OPTIONS = {("study", "scheme"), ("partition", "own_tiers")}  # tables of a recipe
 ARGUMENTS = {("import", "path"), ("qualification", "file"), ("controls", "file")}
 
@@ -184,11 +189,16 @@ def parameters() -> Iterator[tuple[str, str, str]]:
                 yield flag_of(item), item.name, section
 
 
+def head_of(section: str) -> str:
+    """The line that begins a section of a recipe."""
+    return f"[[{section}]]" if section in REPEATED else f"[{section}]"
+
+
 def page() -> str:
     """The text of the page."""
     sections: dict[tuple[str, str], list[str]] = {}
     for option, name, section in sorted(parameters()):
-        sections.setdefault((option, name), []).append(f"`[{section}]`")
+        sections.setdefault((option, name), []).append(f"`{head_of(section)}`")
     rows = (f"| `{option}` | `{name}` | {', '.join(own)} |\n" for (option, name), own in sections.items())
     return HEAD + format_options(main) + PARAMETERS_HEAD + "".join(rows)
 

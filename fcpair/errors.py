@@ -33,7 +33,7 @@ _METHODS = {
     "ask open": "study.open_survey",
     "backup": "study.back_up",
     "calibrate discuss": "grid.calibration.open_discussion",
-    "examples find": "grid.find_examples",
+    "examples find": "grid.examples.find",
     "import": "study.import_corpus",
     "init": "Study.create",
     "partition": "grid.tiers",

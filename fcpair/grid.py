@@ -87,6 +87,23 @@ class Sheets(_GridPart):
     old_answers = steps.work_files.old_answer_sheets
 
 
+class Examples(_GridPart):
+    """Examples of each row, for those who write: found, reviewed and shown (`Grid.examples`)."""
+
+    find = steps.examples.find_examples
+    review = steps.examples.review_examples
+    table = steps.examples.list_examples
+
+
+class Survey(_GridPart):
+    """Figures of surveys, of items that people or models answer, and of tests of bias (`Grid.survey`)."""
+
+    answers = steps.survey.survey_answers
+    groups = steps.survey.compare_groups
+    items = steps.survey.item_answers
+    score_bias = steps.survey.score_bias
+
+
 class Settings(_GridPart):
     """Settings that hold from when they are saved, without a stage that is done with them (`Grid.save`)."""
 
@@ -239,18 +256,13 @@ class Grid(GridContext):
     relabel = steps.relabel.relabel
     label_versions = steps.relabel.label_versions
     simulate = steps.simulate.simulate
-    find_examples = steps.examples.find_examples
-    review_examples = steps.examples.review_examples
-    examples = steps.examples.list_examples
+    examples = cached_property(Examples)
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
     blocks = steps.block_report.measure_blocks
     aggregate = steps.case_queues.aggregate_labels
     compare_people = steps.agreement.compare_people
-    groups = steps.survey.compare_groups
-    item_answers = steps.survey.item_answers
-    score_bias = steps.survey.score_bias
-    survey_answers = steps.survey.survey_answers
+    survey = cached_property(Survey)
 
     waiting_pairs = steps.adjudicate.waiting_pairs
     second_looks = steps.adjudicate.second_looks
@@ -288,7 +300,7 @@ class Grid(GridContext):
         """
         past, rules = (self, None) if as_of is None else steps.relabel.past_grid(self, as_of)
         tiers = Tiers(past)
-        tiers._rules, tiers.as_of = options or rules or self.effective_options(Partition), as_of
+        tiers._rules, tiers._as_of = options or rules or self.effective_options(Partition), as_of
         return tiers
 
     __repr__ = steps.status.describe

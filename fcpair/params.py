@@ -190,11 +190,11 @@ class Retrieve(Checked):
         "torch", "what runs the model: torch, or ONNX Runtime, which is faster on a CPU", idle_with=_NOT_ENCODED
     )
     count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did", idle_with=_NOT_ENCODED)
-    cn_list: Path | None = param(None, "a file with the candidates to take, in a column `cn`; nothing is encoded then")
+    cn_list: Path | None = param(None, "a file with the candidates to take, in a column `cn`. Nothing is encoded then")
     every_cn: bool = param(False, "take every CN of the corpus; nothing is encoded then")
     runs: tuple[Path, ...] = param(
         (),
-        "a TREC run whose top to take; may be repeated; nothing is encoded then",
+        "a TREC run whose top to take; may be repeated. Nothing is encoded then",
     )
     depth: int = param(
         10, "number of CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE, needs=("runs",)
@@ -265,7 +265,7 @@ class Extend(Seeded):
     hs_list: Path | None = param(None, "a file with the HS to take, in a column `hs`", idle_with=("hs",))
     cn_list: Path | None = param(None, "a file with the candidates to take, in a column `cn`", also=("--cn",))
     runs: tuple[Path, ...] = param(
-        (), "a TREC run whose CNs, as far as they are not in the grid, are added; may be repeated"
+        (), "a TREC run whose top to take; may be repeated. CNs that are in the grid already add nothing"
     )
     depth: int | None = param(
         None,
@@ -325,13 +325,13 @@ class Further(Checked):
     """Standing rules by which further people are asked about a pair, once all its labels are in."""
 
     stage: ClassVar[str] = "further"
-    ties: int = param(
+    if_tied: int = param(
         0,
         mark("further people to ask where labels tie, as where two differ"),
         label=mark("More people where labels tie"),
         bounds=Bounds(0),
     )
-    not_sure: int = param(
+    if_not_sure: int = param(
         0,
         mark("further people to ask, once, where somebody is not sure"),
         label=mark("More people where somebody is not sure"),
@@ -347,7 +347,7 @@ class Further(Checked):
     @property
     def asks(self) -> bool:
         """Return whether any rule asks anybody."""
-        return bool(self.ties or self.not_sure)
+        return bool(self.if_tied or self.if_not_sure)
 
 
 def is_about_hate(hs_name: str) -> bool:

@@ -109,8 +109,8 @@ def test_a_survey_and_a_bias_test_stand_there_with_figures_and_numbers(walked: W
     place = shutil.copy(walked("survey"), tmp_path / "study.db")
     with closing(Study(place)) as study:
         text = text_of(study)
-        found = add_shares(count_answers(study.grid("survey").survey_answers().given))
-        hasty = study.grid("test").item_answers()["hasty"]
+        found = add_shares(count_answers(study.grid("survey").survey.answers().given))
+        hasty = study.grid("test").survey.items()["hasty"]
         statements = set(study.grid("survey").rows()["row"])
         items = set(study.grid("test").rows()["row"])
     assert "What people said 30 people answered; a margin of error of 0.179 after Cochran" in text
@@ -129,7 +129,7 @@ def test_a_survey_and_a_bias_test_stand_there_with_figures_and_numbers(walked: W
 def test_groups_that_were_declared_stand_there_and_few_people_do_not(tmp_path: Path) -> None:
     with closing(surveyed(tmp_path, "wwwwwmmmmmmaa")) as study:
         text = text_of(study)
-        (found,) = study.grid().groups(()).compared
+        (found,) = study.grid().survey.groups(()).compared
     assert "Answers to “answer”, by what people said about themselves. The result is an association" in text
     (one,) = (of for of in found.differences if of.label == "no" and of.value is not None)
     assert f"no: {one.groups[0]} - {one.groups[1]} {one.value:.4f}" in text

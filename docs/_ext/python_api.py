@@ -28,7 +28,8 @@ def bind_use_cases(_app: Sphinx) -> None:
         for cls in vars(module).values():
             if isinstance(cls, type) and is_dataclass(cls) and "__init__" in vars(cls):
                 cls.__init__.__annotations__ = get_type_hints(cls)  # of heirs, which other modules may hold
-    for cls in (study.Study, grid.Grid, grid.Desk, grid.CalibrationRound, grid.Settings, grid.Sheets, grid.Tiers):
+    parts = (grid.CalibrationRound, grid.Desk, grid.Examples, grid.Settings, grid.Sheets, grid.Survey, grid.Tiers)
+    for cls in (study.Study, grid.Grid, *parts):
         for name in list(vars(cls)):
             getattr(cls, name)
     for name, module in list(sys.modules.items()):

@@ -193,8 +193,8 @@ ACTS = {
 
         \b
         Example:
-          fcpair further --ties 1 --not-sure 2 --most 4
-          fcpair further --ties 0 --not-sure 0
+          fcpair further --if-tied 1 --if-not-sure 2 --most 4
+          fcpair further --if-tied 0 --if-not-sure 0
         """,
         Further,
         working="asking further people",
@@ -412,7 +412,7 @@ ACTS = {
         working="assigning pairs",
     ),
     "examples find": Act(
-        "find_examples",
+        "examples.find",
         """Find the examples of each row of a round.
 
         None of them answers the row's own text. With --redo, reviews of examples that are found again are kept.

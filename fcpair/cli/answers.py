@@ -424,11 +424,11 @@ def review(grid: Grid, path: Path, round: str) -> None:
     Example:
       fcpair examples review examples.csv --grid replies --round propose
     """
-    output.print_run(grid.review_examples(round, path), path)
+    output.print_run(grid.examples.review(round, path), path)
 
 
 def _load_examples(grid: Grid, round: str) -> pd.DataFrame:
-    frame = grid.examples(round)
+    frame = grid.examples.table(round)
     if frame.empty:
         on = f"--grid {quote(grid.grid.name)} --round {quote(round)}"
         raise StageError(f"round `{round}` has no examples yet; run `fcpair examples find {on}`")

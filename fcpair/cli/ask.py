@@ -228,7 +228,7 @@ def results(
         survey = read_survey(file, statement=statement, question=question, person=person, answer=answer, by=by)
     else:
         survey_grid, place = open_grid(study, grid)
-        survey, simulated = survey_grid.survey_answers((by,) if by else ()), survey_grid.desk.simulated_note
+        survey, simulated = survey_grid.survey.answers((by,) if by else ()), survey_grid.desk.simulated_note
     statements = surveys.add_shares(surveys.count_answers(survey.given, by))
     statements = surveys.hide_few(statements) if by else statements
     statements = surveys.add_verdicts(statements, rule) if rule else statements
@@ -352,7 +352,7 @@ def groups(
     else:
         chosen_grid, place = open_grid(study, grid)
         with status_spinner("comparing groups"):
-            found = chosen_grid.groups(by, round=name, labels=label, seed=seed, mixed=mixed)
+            found = chosen_grid.survey.groups(by, round=name, labels=label, seed=seed, mixed=mixed)
         place, simulated = f"{place}, round {found.round}", found.simulated
         compared, question, exploratory = found.compared, found.question, found.exploratory
     if figures is not None:

@@ -145,7 +145,7 @@ def score(
     else:
         chosen_grid, at = open_grid(study, grid)
         place, simulated = [at], chosen_grid.desk.simulated_note
-        scored = chosen_grid.score_bias(scheme, name, survey=people, question=question, smooth=smooth)
+        scored = chosen_grid.survey.score_bias(scheme, name, survey=people, question=question, smooth=smooth)
     if figures is not None:
         write_figures(figures, plots.of_bias(scored.scores, simulated))
     answer = reading["answer"]

@@ -384,4 +384,4 @@ def test_a_lead_reviews_by_keyboard_alone_and_hidden_texts_stay_hidden(
     assert_open_to_all(page, SMALL)
     page.get_by_role("link", name="Next row to review").press("Enter")
     expect(page.get_by_role("heading", level=2)).to_have_text("Row 2 of 2")
-    assert [str(one) for one in served.study.grid("replies").examples("propose")["used"]] == ["yes", "no", "", ""]
+    assert [str(one) for one in served.study.grid("replies").examples.table("propose")["used"]] == ["yes", "no", "", ""]

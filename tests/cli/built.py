@@ -26,7 +26,7 @@ def shown(folder: Path) -> Study:
     """Written texts, and a round of models whose rows have two examples each, all reviewed on a sheet beside it."""
     study = study_of(folder)
     put_examples(study)
-    study.grid("replies").examples("propose").assign(used="yes").to_csv(folder / "reviewed.csv", index=False)
+    study.grid("replies").examples.table("propose").assign(used="yes").to_csv(folder / "reviewed.csv", index=False)
     return study
 
 

@@ -13,18 +13,28 @@ from typing import Any
 import click
 import pytest
 
-from docs.options import PAGE, SECTIONS, OptionUse, format_options, list_commands, list_options, page, parameters
+from docs.options import (
+    PAGE,
+    SECTIONS,
+    OptionUse,
+    format_options,
+    head_of,
+    list_commands,
+    list_options,
+    page,
+    parameters,
+)
 from fcpair.cli import main
 from fcpair.cli.acts import ACTS
 from fcpair.errors import RecipeError
 from fcpair.files.release.exports import EXPORTS, ExportKind
-from fcpair.grid import CalibrationRound, Desk, Grid, Settings, Sheets
+from fcpair.grid import CalibrationRound, Desk, Examples, Grid, Settings, Sheets, Survey
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.steps.release.export import Exports
 from fcpair.study import Study
 
-PARTS = {"calibration": CalibrationRound, "desk": Desk, "save": Settings}
-PUBLIC = (Study, Exports, Grid, CalibrationRound, Desk, Settings, Sheets)
+PARTS = {"calibration": CalibrationRound, "desk": Desk, "examples": Examples, "save": Settings}
+PUBLIC = (Study, Exports, Grid, CalibrationRound, Desk, Examples, Settings, Sheets, Survey)
 COMMANDS = dict(list_commands(main))
 WORDS_OF_RECIPE = {"study": "setup", "import": "import_"}  # what Python calls a section where it is another word
 INSTANCE = {"self", "study", "grid"}  # the first argument of a method, which a call does not pass
@@ -68,7 +78,7 @@ def test_an_option_a_key_and_a_parameter_are_one_word(tmp_path: Path, section: s
         word = option.removeprefix("--").replace("-", "_")
         assert name == word or (name == f"{word}s" and (options[option].multiple or section == "annotate"))
         assert str(options[option].name).rstrip("_") == name
-        (tmp_path / "recipe.toml").write_text(f"[{section}]\n{name} = {{ a = 'no' }}\nnone = 1\n", "utf-8")
+        (tmp_path / "recipe.toml").write_text(f"{head_of(section)}\n{name} = {{ a = 'no' }}\nnone = 1\n", "utf-8")
         with pytest.raises(RecipeError) as caught:
             load_recipe(tmp_path / "recipe.toml")
         assert "unknown key `none`" in str(caught.value)

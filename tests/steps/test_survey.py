@@ -65,7 +65,7 @@ def test_every_template_is_reviewed_by_all_others_than_its_author(tmp_path: Path
     """Whoever comes later is not given their own either, and a file brings no review of one's own."""
     study, grid = with_grid(review(tmp_path, "a1", "A2", "other"))
     with pytest.raises(StageError, match="are not items made from templates: they have no `template`"):
-        grid.item_answers()
+        grid.survey.items()
     grid.assign_round("review")
     study.add_people(["a3"], Role.ANNOTATOR)
     assert given(study) == {"a1": ALL - OWN["a1"], "A2": ALL - OWN["a2"], "other": ALL, "a3": ALL - OWN["a3"]}
@@ -103,7 +103,7 @@ ITEMS = items_table(TEMPLATES, 7)
 def test_answers_to_items_are_read_by_letter_or_text_and_all_others_counted(tmp_path: Path) -> None:
     said = ["A", "b.", str(ITEMS["option_2"][2]), "That depends.", ""]
     replies = [{"item_id": item, "reply": text} for item, text in zip(ITEMS["item_id"], said, strict=False)]
-    (replied,) = asked(tmp_path, replies).grid().item_answers().values()
+    (replied,) = asked(tmp_path, replies).grid().survey.items().values()
     assert replied.answered.chosen.tolist()[:6] == [0, 1, 2, UNREADABLE, UNREADABLE, UNREADABLE]
     assert len(replied.answered) == 320
     assert replied.statements == tuple(ITEMS["statement"])
@@ -120,7 +120,7 @@ def test_probabilities_of_options_are_scored(tmp_path: Path) -> None:
     told[0], told[1] = "A", '{"A": 0.4, "B": 0.4, "C": 0.2}'
     replies = [{"item_id": item, "reply": text} for item, text in zip(ITEMS["item_id"], told, strict=True)]
     study = asked(tmp_path, replies, probabilities=True)
-    (replied,) = study.grid().item_answers().values()
+    (replied,) = study.grid().survey.items().values()
     assert replied.answered.chosen.tolist() == [UNREADABLE, TIED, *shares.argmax(axis=1).tolist()[2:]]
     shares[1] = (0.4, 0.4, 0.2)
     here = (ITEMS["context_condition"] == "ambig").to_numpy() & (np.arange(320) > 0)
@@ -270,7 +270,7 @@ def test_answers_may_be_called_otherwise(tmp_path: Path) -> None:
     study.open_survey("survey")
     grid = study.grid("survey")
     grid.simulate(Simulate(skips=0.2, not_sure=0.2, seed=3))
-    survey = grid.survey_answers()
+    survey = grid.survey.answers()
     assert set(survey.given["answer"]) == {"yes", "no", "decline", ""}
     counts = count_answers(survey.given)
     assert counts["statement"].drop_duplicates().tolist() == list(STATEMENTS)
@@ -281,11 +281,11 @@ def test_answers_may_be_called_otherwise(tmp_path: Path) -> None:
 def test_a_skip_and_a_refusal_to_say_are_not_the_same_and_no_part_of_a_share(tmp_path: Path) -> None:
     """Groups of a survey are what people said about themselves."""
     grid = surveyed(tmp_path).grid()
-    shares = add_shares(count_answers(grid.survey_answers().given))
+    shares = add_shares(count_answers(grid.survey.answers().given))
     assert (shares["n"] == shares["yes"] + shares["no"]).all()
     assert shares["decline"].sum() > 0
     assert shares["skipped"].sum() == 0
-    counts = count_answers(grid.survey_answers(("Gender",)).given, "Gender")
+    counts = count_answers(grid.survey.answers(("Gender",)).given, "Gender")
     assert set(counts["group"]) == {"woman", "man"}
     assert (counts["people"] == 5).all()
 
@@ -293,7 +293,7 @@ def test_a_skip_and_a_refusal_to_say_are_not_the_same_and_no_part_of_a_share(tmp
 @pytest.mark.slow
 def test_groups_are_those_that_were_declared_beforehand(tmp_path: Path) -> None:
     grid = surveyed(tmp_path).grid()
-    groups = grid.groups()
+    groups = grid.survey.groups()
     (gender,) = groups.compared
     assert (groups.round, groups.question, gender.by, groups.exploratory) == ("ask", "answer", "Gender", {})
     assert (gender.people, gender.n, gender.n_without) == ({"man": 5, "woman": 5}, 160, 16)
@@ -307,26 +307,26 @@ def test_groups_are_those_that_were_declared_beforehand(tmp_path: Path) -> None:
 def test_what_is_declared_after_the_first_answer_is_exploratory(tmp_path: Path) -> None:
     study = surveyed(tmp_path, compare=())
     with pytest.raises(StageError, match="no question was declared beforehand"):
-        study.grid().groups()
-    assert study.grid().groups(["Gender"]).exploratory == {"Gender": "it was not declared beforehand"}
+        study.grid().survey.groups()
+    assert study.grid().survey.groups(["Gender"]).exploratory == {"Gender": "it was not declared beforehand"}
     save_terms(study, Annotate(demographics=("Gender",), compare=("Gender",)))
-    assert "after the first answer" in study.grid().groups().exploratory["Gender"]
+    assert "after the first answer" in study.grid().survey.groups().exploratory["Gender"]
 
 
 def test_who_was_forgotten_is_in_no_group_and_a_group_of_fewer_than_five_has_no_figures(tmp_path: Path) -> None:
     study, grid = with_grid(surveyed(tmp_path, "wwwwwwmmmmmaaaa"))
-    (gender,) = grid.groups().compared
+    (gender,) = grid.survey.groups().compared
     assert all(share.value is None for share in gender.shares if share.group == "another")
     assert all(figure.value is None for figure in gender.differences if "another" in figure.groups)
     assert all(figure.value is None for figure in gender.together if "another" in figure.groups)
     study.access.forget("p0")
-    assert grid.groups().compared[0].people == {"another": 4, "man": 5, "woman": 5}
+    assert grid.survey.groups().compared[0].people == {"another": 4, "man": 5, "woman": 5}
     with pytest.raises(InputError, match="nobody has answered `Gendre`; did you mean `Gender`"):
-        grid.groups(["Gendre"])
+        grid.survey.groups(["Gendre"])
     with pytest.raises(InputError, match="asks no question `heard`"):
-        grid.groups(labels="heard")
+        grid.survey.groups(labels="heard")
     with pytest.raises(UnknownIdError):
-        grid.groups(round="asked")
+        grid.survey.groups(round="asked")
     for compare in (("Height",), ("Age", "Age")):
         with pytest.raises(InputError):
             Annotate(demographics=("Gender: woman | man", "Age"), compare=compare)
@@ -337,4 +337,4 @@ def test_a_round_with_another_question_is_no_survey(tmp_path: Path) -> None:
     plan = GridPlan("rate", SidePlan(names=("a",)), SidePlan(names=("b",)), (ask,))
     study = Study.create(tmp_path / "r.db", grids=[plan])
     with pytest.raises(StageError, match="is not a survey"):
-        study.grid().survey_answers()
+        study.grid().survey.answers()

@@ -77,7 +77,8 @@ def partition(
     """
     rated = grid.tiers(options) if as_of is None else grid.tiers(as_of=as_of)
     if tier is not None:
-        _write_tier(grid, rated, tier, out, form, published=columns == "fc-conan", ids=ids)
+        basis = [] if as_of else grid.desk.basis_notes
+        _write_tier(grid, rated, basis, tier, out, form, published=columns == "fc-conan", ids=ids)
         return
     tiers = rated.table()
     names = [[str(name) for name in table.columns] for table in tiers.tables]
@@ -92,15 +93,22 @@ def partition(
 
 
 def _write_tier(
-    grid: Grid, tiers: Tiers, tier: str, out: Path | None, form: str, *, published: bool, ids: Ids | None
+    grid: Grid,
+    tiers: Tiers,
+    basis: list[str],
+    tier: str,
+    out: Path | None,
+    form: str,
+    *,
+    published: bool,
+    ids: Ids | None,
 ) -> None:
     if out is not None:
         output.note_writing()
         with output.status_spinner("writing"):
             run = tiers.release(tier, out, published=published, ids=ids)
         output.print_run(run)
-        if tiers.as_of is None:
-            output.warn_of_basis(grid)
+        output.print_note(grid.desk.simulated_note, grid.sample_size, *basis)
         return
     first = output.LONGEST_TABLE if form == "table" else None
     frame, n = tiers.head(tier, first, published=published, ids=ids)
@@ -112,10 +120,9 @@ def _write_tier(
     brief = [[shorten(cell, BRIEF) if isinstance(cell, str) else cell for cell in line] for line in cells]
     title, columns = f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown]
     table = output.Table(title, columns, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
-    notes = grid.desk.basis_notes if tiers.as_of is None else []
     simulated, sampled = grid.desk.simulated_note, grid.sample_size
     output.emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
-    output.print_note(*notes)
+    output.print_note(*basis)
 
 
 @click.command()

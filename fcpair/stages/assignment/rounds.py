@@ -264,8 +264,8 @@ def further_labels(counts: Ints, question: Closed, n_asked: Ints, rules: Further
     is_tied = ((counts[:, is_definite] == most[:, None]).sum(axis=1) > 1) & (most > 0)
     is_unsure = (counts[:, ~is_definite].sum(axis=1) > 0) & (n_asked == 0)
     room = np.maximum(rules.most - n_labels, 0)
-    unsure = np.minimum(np.where(is_unsure, rules.not_sure, 0), room)
-    return np.maximum(unsure, np.minimum(np.where(is_tied, rules.ties, 0), room)), unsure
+    unsure = np.minimum(np.where(is_unsure, rules.if_not_sure, 0), room)
+    return np.maximum(unsure, np.minimum(np.where(is_tied, rules.if_tied, 0), room)), unsure
 
 
 def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:

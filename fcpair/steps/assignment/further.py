@@ -31,8 +31,8 @@ def save_further(
     grid: GridContext,
     options: Further | None = None,
     *,
-    ties: int = own(0),
-    not_sure: int = own(0),
+    if_tied: int = own(0),
+    if_not_sure: int = own(0),
     most: int = own(3),
 ) -> RunRecord:
     """Set the standing rules, and ask whom they ask for the labels that there are.

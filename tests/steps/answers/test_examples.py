@@ -43,7 +43,7 @@ def before_finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def after_finding(before_finding: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("after") / before_finding.name
     with Study(shutil.copy(before_finding, path)) as study:
-        study.grid("replies").find_examples("propose")
+        study.grid("replies").examples.find("propose")
     return path
 
 
@@ -57,7 +57,7 @@ def found(tmp_path: Path, request: pytest.FixtureRequest) -> Grid:
     """The grid `replies` once its examples are found; on a server they are found for each test."""
     if Places.now is not None:
         grid = study_of(tmp_path).grid("replies")
-        grid.find_examples("propose")
+        grid.examples.find("propose")
         return grid
     made: Path = request.getfixturevalue("after_finding")
     return Study(shutil.copy(made, tmp_path / made.name)).grid("replies")
@@ -78,7 +78,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def sheet(grid: Grid, path: Path, **used: str) -> Path:
     """The sheet of a grid's examples with `used` filled in everywhere, or of the HS that begin so."""
-    frame = grid.examples("propose")
+    frame = grid.examples.table("propose")
     frame["used"] = [next((said for hs, said in used.items() if text.startswith(hs)), "yes") for text in frame["hs"]]
     write_table(frame, path)
     return path
@@ -99,7 +99,7 @@ def study_with(grid: Grid) -> Study:
 def test_each_row_gets_the_nearest_of_the_others_by_the_text_of_their_first_cell_and_never_itself(
     found: Grid, tmp_path: Path
 ) -> None:
-    table = found.examples("propose")
+    table = found.examples.table("propose")
     assert table.columns.tolist() == ["row", "rank", "hs", "cn", "type", "score", "used"]
     assert table["row"].tolist() == [TEA, TEA, GREEN_TEA, GREEN_TEA]
     assert table["rank"].tolist() == [1, 2, 1, 2]
@@ -113,8 +113,8 @@ def test_each_row_gets_the_nearest_of_the_others_by_the_text_of_their_first_cell
         written = store.current_texts(tx, rounds.by_name(tx, "write"))
     assert [text.hs for text in written] == list(WRITTEN)
     found.pair(redo=True)  # cells that are made anew forget their examples
-    assert found.examples("propose").empty
-    run = found.find_examples("propose")
+    assert found.examples.table("propose").empty
+    run = found.examples.find("propose")
     assert run.counts == {"round": "propose", "rows": 2, "examples": 4, "reviewed_before": 0}
     assert run.model is not None
     assert run.model["name"] == "all-MiniLM-L6-v2"
@@ -122,11 +122,11 @@ def test_each_row_gets_the_nearest_of_the_others_by_the_text_of_their_first_cell
 
 def test_what_is_found_already_is_found_again_only_if_asked_and_keeps_its_reviews(found: Grid, tmp_path: Path) -> None:
     with pytest.raises(StageError, match="already has 4 examples"):
-        found.find_examples("propose")
-    found.review_examples("propose", sheet(found, tmp_path / "sheet.csv", Cats="no"))
-    before = found.examples("propose")
-    assert found.find_examples("propose", redo=True).counts["reviewed_before"] == 4
-    pd.testing.assert_frame_equal(found.examples("propose"), before)
+        found.examples.find("propose")
+    found.examples.review("propose", sheet(found, tmp_path / "sheet.csv", Cats="no"))
+    before = found.examples.table("propose")
+    assert found.examples.find("propose", redo=True).counts["reviewed_before"] == 4
+    pd.testing.assert_frame_equal(found.examples.table("propose"), before)
 
 
 @pytest.mark.server
@@ -134,14 +134,14 @@ def test_where_there_are_no_examples_yet_it_is_said_why(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[WRITE, asking()])
     grid = study.grid("replies")
     with pytest.raises(StageError, match="has no cells yet; run `fcpair pair --grid replies`"):
-        grid.find_examples("propose")
+        grid.examples.find("propose")
     grid.pair()
     with pytest.raises(StageError, match="round `write` of grid `write` comes first"):
-        grid.find_examples("propose")
+        grid.examples.find("propose")
     (tmp_path / "written").mkdir()
     study = study_of(tmp_path / "written")
     grid = study.grid("write")
-    for act in (grid.find_examples, grid.examples, grid.desk.row_to_review):
+    for act in (grid.examples.find, grid.examples.table, grid.desk.row_to_review):
         with pytest.raises(StageError, match="round `write` of grid `write` has no examples"):
             act("write")
     grid = study.grid("replies")
@@ -149,7 +149,7 @@ def test_where_there_are_no_examples_yet_it_is_said_why(tmp_path: Path) -> None:
     row = {"row": TEA, "rank": 1, "hs": CATS, "cn": "Not so.", "type": "facts", "score": 0.5, "used": "yes"}
     write_table(pd.DataFrame([row]), tmp_path / "sheet.csv")
     with pytest.raises(StageError, match="has no examples yet"):
-        grid.review_examples("propose", tmp_path / "sheet.csv")
+        grid.examples.review("propose", tmp_path / "sheet.csv")
     with pytest.raises(StageError, match="no examples yet; run `fcpair examples find --grid replies --round propose`"):
         grid.generate("propose")
 
@@ -171,53 +171,53 @@ def test_examples_are_found_whatever_changes_elsewhere_meanwhile_but_not_where_t
 
     monkeypatch.setattr(encode, "encode", encode_meanwhile)
     with pytest.raises(ConflictError, match="the study changed while"):
-        grid.find_examples("propose")
-    assert grid.examples("propose").empty
+        grid.examples.find("propose")
+    assert grid.examples.table("propose").empty
     del meanwhile[0]
-    grid.find_examples("propose")
-    assert not grid.examples("propose").empty
+    grid.examples.find("propose")
+    assert not grid.examples.table("propose").empty
 
 
 @pytest.mark.server
 def test_a_sheet_says_which_are_used_and_the_newest_word_counts(found: Grid, tmp_path: Path) -> None:
-    write_table(found.examples("propose"), path := tmp_path / "blank.csv")
+    write_table(found.examples.table("propose"), path := tmp_path / "blank.csv")
     with pytest.raises(InputError, match="`used` is empty in every row"):
-        found.review_examples("propose", path)
+        found.examples.review("propose", path)
     path = sheet(found, tmp_path / "sheet.csv", Cats="No", Cyclists="")
-    run = found.review_examples("propose", path)
-    table = found.examples("propose")
+    run = found.examples.review("propose", path)
+    table = found.examples.table("propose")
     assert {(hs, used) for hs, used in zip(table["hs"], table["used"], strict=True)} <= {
         *((CATS, "no"), (CYCLING, ""), (TEA, "yes"))
     }
     assert run.counts["not_used"] == (table["hs"] == CATS).sum() > 0
     assert run.counts["rows_to_review"] == table[table["hs"] == CYCLING]["row"].nunique() > 0
-    found.review_examples("propose", path := sheet(found, tmp_path / "all.csv"))
-    assert set(found.examples("propose")["used"]) == {"yes"}
-    counts = found.review_examples("propose", path).counts
+    found.examples.review("propose", path := sheet(found, tmp_path / "all.csv"))
+    assert set(found.examples.table("propose")["used"]) == {"yes"}
+    counts = found.examples.review("propose", path).counts
     assert (counts["used"], counts["already_there"], counts["rows_to_review"]) == (0, 4, 0)
-    found.review_examples("propose", sheet(found, tmp_path / "no.csv", Cats="no", Tea="no", Cyclists="no"))
-    assert set(found.examples("propose")["used"]) == {"no"}
+    found.examples.review("propose", sheet(found, tmp_path / "no.csv", Cats="no", Tea="no", Cyclists="no"))
+    assert set(found.examples.table("propose")["used"]) == {"no"}
 
 
 def test_all_that_is_wrong_with_a_sheet_is_said_with_its_lines(found: Grid, tmp_path: Path) -> None:
-    table = found.examples("propose").assign(used=["maybe", "yes", "yes", ""])
+    table = found.examples.table("propose").assign(used=["maybe", "yes", "yes", ""])
     table.loc[1, "cn"] = "Another reply."
     twice = pd.concat([table, table.loc[[2]].assign(used="no")])
     write_table(twice, path := tmp_path / "sheet.csv")
     with pytest.raises(InputError) as raised:
-        found.review_examples("propose", path)
+        found.examples.review("propose", path)
     assert [(finding.line, finding.message.partition(";")[0]) for finding in raised.value.findings] == [
         (2, "`used` is `maybe`"),
         (3, "there is no such example in this round"),
         (6, "line 4 has the opposite for the same example"),
     ]
-    assert set(found.examples("propose")["used"]) == {""}
+    assert set(found.examples.table("propose")["used"]) == {""}
 
 
 def test_models_are_shown_the_used_ones_in_order(found: Grid, asked: list[str], tmp_path: Path) -> None:
-    found.review_examples("propose", sheet(found, tmp_path / "sheet.csv", Tea="no"))
+    found.examples.review("propose", sheet(found, tmp_path / "sheet.csv", Tea="no"))
     assert found.generate("propose").counts["answers"] == 2
-    table = found.examples("propose").query("used == 'yes'")
+    table = found.examples.table("propose").query("used == 'yes'")
     for row, prompt in zip(ROWS, asked, strict=True):
         own = table[table["row"] == row]
         shown = "\n\n".join(
@@ -243,7 +243,7 @@ def test_models_wait_while_a_row_has_examples_that_nobody_reviewed(found: Grid, 
 
 def test_without_review_all_but_the_refused_ones_are_shown(tmp_path: Path, asked: list[str]) -> None:
     grid = study_of(tmp_path, reviewed=False).grid("replies")
-    grid.find_examples("propose")
+    grid.examples.find("propose")
     first = grid.desk.row_to_review("propose")
     assert first is not None
     with pytest.raises(UnknownIdError, match="no row 3 with examples"):
@@ -257,25 +257,25 @@ def test_without_review_all_but_the_refused_ones_are_shown(tmp_path: Path, asked
 
 
 def test_a_text_that_was_taken_back_is_not_shown(found: Grid, asked: list[str], tmp_path: Path) -> None:
-    found.review_examples("propose", sheet(found, tmp_path / "sheet.csv"))
+    found.examples.review("propose", sheet(found, tmp_path / "sheet.csv"))
     study = study_with(found)
     study.add_people(["ada"], Role.WRITER)
     study.dismiss("wren")
     with pytest.raises(StageError, match="4 examples, whose texts were taken back or replaced in grid `write` since"):
         found.generate("propose")
-    found.review_examples("propose", sheet(found, tmp_path / "none.csv", Cats="no", Tea="no", Cyclists="no"))
+    found.examples.review("propose", sheet(found, tmp_path / "none.csv", Cats="no", Tea="no", Cyclists="no"))
     found.generate("propose")
     assert asked == [f"Examples:\n\nAnswer: {row}" for row in ROWS]
 
 
 def test_examples_by_which_models_answered_stay(found: Grid, asked: list[str], tmp_path: Path) -> None:
-    found.review_examples("propose", sheet(found, tmp_path / "sheet.csv"))
+    found.examples.review("propose", sheet(found, tmp_path / "sheet.csv"))
     run = found.generate("propose")
     assert len(asked) == 2
     with pytest.raises(StageError, match="2 cells have answers of models that were shown"):
-        found.find_examples("propose", redo=True)
+        found.examples.find("propose", redo=True)
     found.withdraw(run.id)
-    assert found.find_examples("propose", redo=True).counts["reviewed_before"] == 4
+    assert found.examples.find("propose", redo=True).counts["reviewed_before"] == 4
 
 
 @pytest.mark.server
@@ -286,7 +286,7 @@ def test_the_walk_finds_examples_stops_for_the_review_and_goes_on(tmp_path: Path
     assert [run.stage for run in study.walk(recipe)] == ["pair", "assign", "simulate", "pair", "examples"]
     assert "round `propose`: 2 rows have examples that nobody has reviewed" in study.status()["next"]
     grid = study.grid("replies")
-    grid.review_examples("propose", sheet(grid, tmp_path / "sheet.csv"))
+    grid.examples.review("propose", sheet(grid, tmp_path / "sheet.csv"))
     assert study.status()["next"] == "run `fcpair generate --grid replies --round propose`"
     assert list(study.walk(recipe)) == []  # a service is asked by hand
     assert asked == []

@@ -45,14 +45,14 @@ def test_what_rules_ask_for_of_the_labels_of_a_pair() -> None:
     """One more where two tie; two more, once, where one is not sure; never beyond four labels."""
     counts = np.array([[1, 0, 1], [2, 0, 1], [0, 1, 0], [0, 1, 2], [1, 1, 1], [2, 0, 2], [0, 0, 1], [1, 1, 1]])
     asked = np.array([0, 0, 0, 2, 0, 0, 0, 1])
-    more, unsure = further_labels(counts, APPROPRIATENESS, asked, Further(ties=1, not_sure=2, most=4))
+    more, unsure = further_labels(counts, APPROPRIATENESS, asked, Further(if_tied=1, if_not_sure=2, most=4))
     assert more.tolist() == [1, 0, 2, 0, 1, 0, 0, 1]
     assert unsure.tolist() == [0, 0, 2, 0, 1, 0, 0, 0]
 
 
 def test_a_third_person_is_asked_where_two_differ_once_both_have_answered(at: At, tmp_path: Path) -> None:
     study, grid = with_grid(ready(at))
-    grid.save.further(ties=1)
+    grid.save.further(if_tied=1)
     first = open_work(study)[0][1]
     had = who_had(study)[first]
     (who, *_), *_ = [sorted(name for name, pair in open_work(study) if pair == first)]
@@ -67,7 +67,7 @@ def test_a_third_person_is_asked_where_two_differ_once_both_have_answered(at: At
 
 def test_two_more_are_asked_once_where_somebody_is_not_sure(at: At, tmp_path: Path) -> None:
     study, grid = with_grid(ready(at, two=0))
-    grid.save.further(not_sure=2, most=4)
+    grid.save.further(if_not_sure=2, most=4)
     answer(study, tmp_path, {1: ["1"], 2: ["2"]})
     assert len(who_had(study)[1]) == 3
     assert len(who_had(study)[2]) == 1
@@ -78,7 +78,7 @@ def test_two_more_are_asked_once_where_somebody_is_not_sure(at: At, tmp_path: Pa
 
 def test_answers_on_the_page_ask_as_those_of_a_file_do(at: At) -> None:
     study, grid = with_grid(ready(at))
-    grid.save.further(ties=1)
+    grid.save.further(if_tied=1)
     pair = open_work(study)[0][1]
     people = sorted(name for name, own in open_work(study) if own == pair)
     for who, said in zip(people, ("not_appropriate", "appropriate"), strict=True):
@@ -91,7 +91,7 @@ def test_answers_on_the_page_ask_as_those_of_a_file_do(at: At) -> None:
 
 def test_whoever_takes_over_a_skipped_pair_was_asked_for_the_same_reason(at: At, tmp_path: Path) -> None:
     study, grid = with_grid(ready(at))
-    grid.save.further(ties=1)
+    grid.save.further(if_tied=1)
     pair = open_work(study)[0][1]
     answer(study, tmp_path, {pair: ["0", "2"]})
     answer(study, tmp_path, {pair: ["skip"]})
@@ -101,7 +101,7 @@ def test_whoever_takes_over_a_skipped_pair_was_asked_for_the_same_reason(at: At,
 
 def test_with_open_assignment_whoever_asks_next_is_given_it(at: At, tmp_path: Path) -> None:
     study, grid = with_grid(ready(at, options=Assign(open=True)))
-    grid.save.further(not_sure=1)
+    grid.save.further(if_not_sure=1)
     desk, ana = at_desk(study, "ana")
     (task, *_) = desk.assign_tasks([(ana, 1)])[0]
     give(desk, ana, "not_sure")
@@ -119,7 +119,7 @@ def test_nobody_is_asked_beyond_their_limit_and_what_nobody_may_give_is_said(at:
     study, grid = with_grid(ready(at))
     study.save_terms(Annotate(total_limit=9))
     pair = open_work(study)[0][1]
-    grid.save.further(ties=1)
+    grid.save.further(if_tied=1)
     answer(study, tmp_path, {pair: ["0", "2"]})
     assert study.log()[-1].counts["not_possible"] == 1
     assert reasons(study) == {None: 48}
@@ -130,19 +130,19 @@ def test_what_a_person_has_decided_is_not_asked_again(at: At, tmp_path: Path) ->
     pair = open_work(study)[0][1]
     answer(study, tmp_path, {pair: ["0", "2"]})
     grid.adjudicate(Adjudicate())
-    assert grid.desk.forecast_further(Further(ties=1)) == {"further_ties": 1}
+    assert grid.desk.forecast_further(Further(if_tied=1)) == {"further_ties": 1}
     (vera,) = adjudicators(study, "vera")
     decide(study, vera, pair)
-    assert grid.desk.forecast_further(Further(ties=1)) == {}
+    assert grid.desk.forecast_further(Further(if_tied=1)) == {}
 
 
 def test_rules_that_are_set_later_ask_about_the_labels_that_there_are(at: At, tmp_path: Path) -> None:
     study, grid = with_grid(ready(at))
     pair = open_work(study)[0][1]
     answer(study, tmp_path, {pair: ["0", "2"]})
-    forecast = grid.desk.forecast_further(Further(ties=2, most=5))
-    assert grid.save.further(ties=2, most=5).counts == forecast == {"further_ties": 2}
-    assert grid.save.further(ties=0).counts == {}
+    forecast = grid.desk.forecast_further(Further(if_tied=2, most=5))
+    assert grid.save.further(if_tied=2, most=5).counts == forecast == {"further_ties": 2}
+    assert grid.save.further(if_tied=0).counts == {}
 
 
 def test_agreement_leaves_out_what_was_asked_for_because_people_differed_unless_asked(at: At, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_agreement_leaves_out_what_was_asked_for_because_people_differed_unless_
     pairs = {pair: ["0", "0"] for pair in range(1, 25)}
     answer(study, tmp_path, pairs | {7: ["0", "2"]})
     alone = grid.agreement()
-    grid.save.further(ties=1)
+    grid.save.further(if_tied=1)
     answer(study, tmp_path, {7: ["2"]})
     assert grid.agreement().pooled == alone.pooled
     assert (grid.agreement().n_labels, grid.agreement(Agree(further=True)).n_labels) == (48, 49)
@@ -163,6 +163,6 @@ def test_agreement_leaves_out_what_was_asked_for_because_people_differed_unless_
 
 def test_a_limit_that_nobody_can_meet_is_refused(at: At) -> None:
     study, grid = with_grid(ready(at))
-    assert_refused(study, partial(grid.save.further, ties=1, most=6), InputError, "there are 5 people")
+    assert_refused(study, partial(grid.save.further, if_tied=1, most=6), InputError, "there are 5 people")
     with pytest.raises(InputError, match="most"):
-        Further(ties=1, most=1)
+        Further(if_tied=1, most=1)

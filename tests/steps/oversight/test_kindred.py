@@ -71,7 +71,7 @@ def test_parscn_draws_posts_to_the_quota_of_each_group_and_shows_each_ten_exampl
         assert drawn.max() == 10
         assert (drawn >= 9).sum() == n
     assert len(answered(parscn.grid("write"), "shared")) == 3 * 8
-    shown = parscn.grid("replies").examples("propose")
+    shown = parscn.grid("replies").examples.table("propose")
     assert set(shown.groupby("row").size()) == {10}
     assert (shown["row"] != shown["hs"]).all()  # no post is among its own examples
     assert set(shown["hs"]) <= set(parscn.grid("write").answers()["row"])

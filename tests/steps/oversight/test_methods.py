@@ -458,7 +458,7 @@ def test_each_number_of_every_example_is_of_the_log_or_of_what_commands_print(na
 def test_bias_that_was_scored_is_cited_with_the_figures_of_each_model(walked: Walked, tmp_path: Path) -> None:
     study = Study(shutil.copy(walked("survey"), tmp_path / "study.db"))
     grid = study.grid("test")
-    scored = grid.score_bias("bbq", survey="survey", smooth=0.01)
+    scored = grid.survey.score_bias("bbq", survey="survey", smooth=0.01)
     text = _paragraph(study, "Grid test")
     assert "of the round `answer` was scored by the definitions of BBQ [@parrish2022], on 640 answers (13 of" in text
     for model, score in scored.scores.items():
@@ -469,7 +469,7 @@ def test_bias_that_was_scored_is_cited_with_the_figures_of_each_model(walked: Wa
     assert f"diverged by {divergence:.3f} nats (`hasty`) and" in text
     assert "[@kullback1951] in the mean over statements, with 0.01 added to both shares of a model." in text
     assert "jackknife" not in text  # with so few templates there is no interval
-    grid.score_bias("pbbq", "weigh")
+    grid.survey.score_bias("pbbq", "weigh")
     assert "PBBQ [@farsi2025]" in _paragraph(study, "Grid test")
     assert unfounded(study) == []
 

@@ -65,7 +65,7 @@ def test_row_by_row_the_examples_are_reviewed_until_all_are(site: Site, lea: Tes
     assert "Example 1: used" in html
     assert "Example 2: not used" in html
     assert "/lead/examples?round=propose&row=2&grid=replies" in html
-    assert site.study.grid("replies").examples("propose")["used"].tolist() == ["yes", "no", "", ""]
+    assert site.study.grid("replies").examples.table("propose")["used"].tolist() == ["yes", "no", "", ""]
     html = page_of(lea, PAGE)  # the first row to review comes unasked
     assert f'<p dir="ltr">{GREEN_TEA}</p>' in html
     for number in numbers(html):
@@ -80,7 +80,7 @@ def test_what_is_no_word_on_an_example_is_refused_and_no_other_row_is_there(site
     ):
         fields = {"example": "1", "used": "yes", field: value}
         assert review(lea, **fields).status_code == status, (field, value)
-    assert set(site.study.grid("replies").examples("propose")["used"]) == {""}
+    assert set(site.study.grid("replies").examples.table("propose")["used"]) == {""}
     for row in ("0", "3", "-1", "x", "9" * 40):
         assert lea.get(f"{PAGE}&row={row}").status_code == 404
 

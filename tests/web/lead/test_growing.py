@@ -51,19 +51,19 @@ def test_rules_that_ask_nobody_yet_are_set_at_once_and_others_once_confirmed(ser
     site = serve("dealt")
     browser = site.browser("lea")
     assert "Ask further people" in page_of(browser, POLICY)
-    assert send(browser, FURTHER, ties="1", not_sure="0", most="3").status_code == 303
-    assert site.study.grid().effective_options(Further) == Further(ties=1)
+    assert send(browser, FURTHER, if_tied="1", if_not_sure="0", most="3").status_code == 303
+    assert site.study.grid().effective_options(Further) == Further(if_tied=1)
     holders: dict[int, list[str]] = {}
     for who, own in open_work(site.study):
         holders.setdefault(own, []).append(who)
     pair, people = next((own, names) for own, names in holders.items() if len(names) == 2)
     record(site.study, tmp_path, [(people[0], pair, "0"), (people[1], pair, "1")])
-    shown = send(browser, FURTHER, ties="1", not_sure="1", most="3")
+    shown = send(browser, FURTHER, if_tied="1", if_not_sure="1", most="3")
     assert shown.status_code == 200
     assert "because somebody is not sure" in sentences_of(shown.text)
-    assert site.study.grid().effective_options(Further) == Further(ties=1)
+    assert site.study.grid().effective_options(Further) == Further(if_tied=1)
     confirmed = hidden_of(shown.text)["confirmed"]
-    assert send(browser, FURTHER, ties="1", not_sure="1", most="3", confirmed=confirmed).status_code == 303
+    assert send(browser, FURTHER, if_tied="1", if_not_sure="1", most="3", confirmed=confirmed).status_code == 303
     assert len([who for who, own in open_work(site.study) if own == pair]) == 1
-    refused = send(browser, FURTHER, ties="1", not_sure="1", most="9")
+    refused = send(browser, FURTHER, if_tied="1", if_not_sure="1", most="9")
     assert "there are 3 people" in unescape(refused.text)

@@ -239,7 +239,7 @@ def results(site: Site, query: str = "") -> str:
 
 @pytest.mark.slow
 def test_a_survey_is_counted_in_words_with_figures_and_declared_groups_are_compared(survey: Site) -> None:
-    counts = add_shares(count_answers(survey.study.grid().survey_answers().given))
+    counts = add_shares(count_answers(survey.study.grid().survey.answers().given))
     panel = results(survey)
     for row in counts.to_dict("records"):
         cells = [row["yes"], row["no"], row["decline"], row["skipped"], f"{row['share']:.3f}"]
@@ -247,7 +247,7 @@ def test_a_survey_is_counted_in_words_with_figures_and_declared_groups_are_compa
         assert f">{row['statement']}</th>{line}" in panel
     pictures = re.findall(r'<div class="forest" role="img" aria-label="[^"]+ The table below has the numbers."', panel)
     assert len(pictures) == panel.count("<summary>In numbers</summary>") == 3  # two questions, and groups' differences
-    (compared,) = survey.study.grid().groups(()).compared
+    (compared,) = survey.study.grid().survey.groups(()).compared
     (difference,) = (of for of in compared.differences if of.label == "no")
     assert f'no: {difference.groups[0]} - {difference.groups[1]}</th><td class="n">{difference.value:.4f}' in panel
     assert "never a cause" in panel
