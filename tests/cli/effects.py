@@ -175,7 +175,7 @@ validate import
 validate sheets
 + --sheet-format xlsx
 partition
-+ four_labels/ = > --as-of 1
++ four_labels/ =--tier bronze > --as-of 1
 + = > --diamond majority | --tier bronze || --out {folder}/b.csv | --layout fc-conan
 - = > --layout fc-conan | --out {folder}/b.csv || --as-of 1 > --diamond majority
 explain

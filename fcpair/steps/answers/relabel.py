@@ -55,8 +55,11 @@ def label_versions(grid: GridContext) -> list[LabelVersion]:
     printed = [*(change.before["forms"][str(primary.id)] for change in past), primary.form]
     forms = (form_of(form).current for form in printed)
     questions = [str(form if len(form.questions) > 1 else form.questions[0][1]) for form in forms]
-    told = ((tell_relabelling(of.change), of.change["reason"], of.run_id, of.at) for of in past)
-    return [LabelVersion(at, asked, *of) for at, (asked, of) in enumerate(zip(questions, [(), *told], strict=True), 1)]
+    versions = [LabelVersion(1, questions[0])]
+    for at, (question, of) in enumerate(zip(questions[1:], past, strict=True), 2):
+        told = tell_relabelling(of.change)
+        versions.append(LabelVersion(at, question, told, of.change["reason"], of.run_id, of.at))
+    return versions
 
 
 def past_grid(grid: GridContext, version: int) -> tuple[GridContext, Partition]:
@@ -103,10 +106,10 @@ def relabel(
         if not isinstance(question, OneOf):
             why = mark("grid `%(grid)s` asks `%(form)s`; labels can be changed where one_of(...) alone is asked")
             raise StageError.say(why, grid=grid.grid.name, form=printed)
-        changed, labels = change_labels(question, change), judgements.label_arrays(tx, "cell_id", "code")
+        changed, given = change_labels(question, change), judgements.label_arrays(tx, "cell_id", "code")
         concerned = [of.code for of in question if of.name in {*change.labels} - {*change.into}]
-        is_concerned = np.isin(labels["code"], concerned)
-        cell_ids = np.unique(labels["cell_id"][is_concerned]).tolist()
+        is_concerned = np.isin(given["code"], concerned)
+        cell_ids = np.unique(given["cell_id"][is_concerned]).tolist()
         if changed.split is not None:
             _check_undisturbed(tx, cell_ids)
         kept, rules = list(_follow(tx, change)), as_params(context.effective_options(tx, Partition, {}))
