@@ -277,7 +277,7 @@ class Grid(GridContext):
         """
         past, rules = (self, None) if as_of is None else steps.relabel.past_grid(self, as_of)
         tiers = Tiers(past)
-        tiers._rules, tiers.as_of = options or rules or self.effective_options(Partition), as_of
+        tiers._rules, tiers._as_of = options or rules or self.effective_options(Partition), as_of
         return tiers
 
     __repr__ = steps.status.describe

@@ -60,7 +60,7 @@ def partition(
     """
     rated = grid.tiers(options) if as_of is None else grid.tiers(as_of=as_of)
     if tier is not None:
-        _write_tier(grid, rated, tier, out, form, published=columns == "fc-conan")
+        _write_tier(grid, rated, tier, out, form, published=columns == "fc-conan", is_past=as_of is not None)
         return
     tiers = rated.table()
     names = [[str(name) for name in table.columns] for table in tiers.tables]
@@ -69,18 +69,20 @@ def partition(
     shown = [*map(output.table_of, (caption.format(**heads) for caption in CAPTIONS), rows, names)]
     merged, rules = list(tiers.rows()), {rule.tier: str(rule) for rule in tiers.rules}
     data = {"tiers": merged, "verdicts": rows[-1], "rules": rules, "second_look": tiers.n_second_look}
-    notes = [] if as_of else [*grid.desk.second_look_notes, *output.other_options_notes(grid, options)]
+    notes = [] if as_of is not None else [*grid.desk.second_look_notes, *output.other_options_notes(grid, options)]
     output.emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     output.print_note(*notes)
 
 
-def _write_tier(grid: Grid, tiers: Tiers, tier: str, out: Path | None, form: str, *, published: bool) -> None:
+def _write_tier(
+    grid: Grid, tiers: Tiers, tier: str, out: Path | None, form: str, *, published: bool, is_past: bool
+) -> None:
     if out is not None:
         output.note_writing()
         with output.status_spinner("writing"):
             run = tiers.release(tier, out, published=published)
         output.print_run(run)
-        if tiers.as_of is None:
+        if not is_past:
             output.warn_of_basis(grid)
         return
     first = output.LONGEST_TABLE if form == "table" else None
@@ -93,7 +95,7 @@ def _write_tier(grid: Grid, tiers: Tiers, tier: str, out: Path | None, form: str
     brief = [[shorten(cell, BRIEF) if isinstance(cell, str) else cell for cell in line] for line in cells]
     title, columns = f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown]
     table = output.Table(title, columns, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
-    notes = grid.desk.second_look_notes if tiers.as_of is None else []
+    notes = [] if is_past else grid.desk.second_look_notes
     simulated, sampled = grid.desk.simulated_note, grid.sample_size
     output.emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
     output.print_note(*notes)

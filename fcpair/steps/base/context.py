@@ -65,7 +65,7 @@ class GridContext(StudyContext):
     """One grid of a study, as the use cases take it that are about one."""
 
     _rules: Partition | None = None  # of its tiers, where they are not to be its own
-    as_of: int | None = None  # the version of the labels, where it is seen as it was
+    _as_of: int | None = None  # the version of the labels, where it is seen as it was
 
     def __init__(self, store: Store, grid: GridKey) -> None:
         super().__init__(store.for_grid(grid.id))

@@ -266,7 +266,7 @@ def release(
     counts = {"pairs": len(rows)}
     file, how = (Path(path).name, {runs.DOWNLOAD: True}) if download else (str(path), {})
     params = {"tier": rule.tier, "out": file, **how, **rules.noted}
-    params |= {} if grid.as_of is None else {"as_of": grid.as_of}
+    params |= {} if grid._as_of is None else {"as_of": grid._as_of}
     with replace_file(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
