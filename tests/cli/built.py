@@ -94,8 +94,7 @@ def below_the_mark(folder: Path) -> Study:
 
 def four_labels(folder: Path) -> Study:
     """The small study with labels, to which a second positive one was added."""
-    study = build_to("labelled", Study.create(folder / "study.db", Setup(title="Four")), folder)
-    study.grid().adjudicate(policy="majority")
+    study = build_to("checked", Study.create(folder / "study.db", Setup(title="Four")), folder)
     study.grid().relabel(kind="add", into=["great+"], reason="some are better still")
     study.grid().relabel(kind="rename", labels=["appropriate"], into=["suitable"], reason="it was misread")
     return study

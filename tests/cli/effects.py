@@ -181,7 +181,7 @@ validate import
 validate sheets
 + --sheet-format xlsx | --ids own
 partition
-+ four_labels/ = > --as-of 1
++ four_labels/ =--tier bronze > --as-of 1
 + = > --diamond majority | --tier bronze || --out {folder}/b.csv | --layout fc-conan | --ids own
 - = > --ids own | --layout fc-conan | --out {folder}/b.csv || --as-of 1 > --diamond majority
 explain

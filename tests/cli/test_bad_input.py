@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import sqlite3
@@ -129,6 +130,36 @@ def test_a_study_of_a_newer_fcpair_is_refused_and_left_alone(at: At, fcpair: Fcp
     before = dump(study)
     assert "made by a newer fcpair" in fcpair.refusal("partition")
     assert dump(study) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("merge appropriate not_appropriate --into x --reason y", "one is positive, and another is not"),
+        ("merge not_sure not_appropriate --into x --reason y", "a definite label can be final, and the other cannot"),
+        ("rename apropriate x --reason y", "there is no label `apropriate`; did you mean `appropriate`?"),
+        ("rename appropriate not_sure --reason y", "to make one of two, merge them (`fcpair labels merge appropriate"),
+        ("rename appropriate x", "Missing option '--reason'"),
+        ("split appropriate --into a --into b --reason y", "some, not all, of the definite choices must be positive"),
+        ("split appropriate --into a+ --reason y", "to split takes a label, and the names of two or more"),
+        ("add appropriate --reason y", "there is a label `appropriate` already"),
+    ],
+)
+def test_labels_that_cannot_be_changed_so_are_left_as_they_are(
+    at: At, fcpair: Fcpair, command: str, message: str
+) -> None:
+    study = at("labelled")
+    before = dump(study)
+    assert message in re.sub(r"\s+", " ", fcpair("labels", *command.split(), code=2).stderr)
+    assert dump(study) == before
+
+
+def test_a_name_that_was_another_labels_is_a_circle(at: At, fcpair: Fcpair) -> None:
+    at("labelled")
+    fcpair("labels", "rename", "appropriate", "suitable", "--reason", "x")
+    message = fcpair.refusal("labels", "rename", "not_appropriate", "appropriate", "--reason", "x")
+    assert "`appropriate` was the name of another label" in message
+    assert "no version 3; the newest is 2" in fcpair.refusal("partition", "--as-of", "3")
 
 
 # -- whether anything could have been changed

@@ -64,6 +64,29 @@ def test_a_copy_has_the_same_digests_at_any_stage(files: dict[str, Path], new: N
     assert all(health.is_sound for health in healths)
 
 
+def test_a_copy_of_a_study_whose_labels_changed_reads_them_alike(files: dict[str, Path], new: NewPlace) -> None:
+    source, there = new("file"), new("database")
+    shutil.copy(files["checked"], source)
+    with closing(Study(source)) as study:
+        before = study.grid().tiers().table().sizes
+        study.grid().relabel(kind="rename", labels=["appropriate"], into=["suitable"], reason="it was misread")
+        study.grid().relabel(kind="split", labels=["suitable"], into=["kind+", "true"], reason="two in one")
+        labels, sizes = labels_of(study), study.grid().tiers().table().sizes
+    copied(source, there)
+    with closing(Study(there)) as study:
+        assert (labels_of(study), study.grid().tiers().table().sizes) == (labels, sizes)
+        assert study.grid().tiers(as_of=1).table().sizes == study.grid().tiers(as_of=2).table().sizes == before
+    assert Study.doctor(there).is_sound
+
+
+def test_an_answer_that_was_made_to_read_as_another_is_found(files: dict[str, Path], new: NewPlace) -> None:
+    source = new("file")
+    shutil.copy(files["labelled"], source)
+    assert isinstance(source, Path)
+    run_sql(source, "UPDATE answer SET reads_as = (SELECT max(id) FROM answer WHERE round_id = 1) WHERE id = 1")
+    assert [check.name for check in Study.doctor(source).checks if check.found] == ["rounds"]
+
+
 @pytest.mark.parametrize(("kind", "other"), BOTH_WAYS)
 def test_a_copy_goes_on_where_the_study_stood_and_no_number_is_given_out_twice(
     files: dict[str, Path], new: NewPlace, kind: str, other: str

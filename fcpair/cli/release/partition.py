@@ -77,7 +77,7 @@ def partition(
     """
     rated = grid.tiers(options) if as_of is None else grid.tiers(as_of=as_of)
     if tier is not None:
-        basis = [] if as_of else grid.desk.basis_notes
+        basis = [] if as_of is not None else grid.desk.basis_notes
         _write_tier(grid, rated, basis, tier, out, form, published=columns == "fc-conan", ids=ids)
         return
     tiers = rated.table()
@@ -87,7 +87,7 @@ def partition(
     shown = [*map(output.table_of, (caption.format(**heads) for caption in CAPTIONS), rows, names)]
     merged, rules = list(tiers.rows()), {rule.tier: str(rule) for rule in tiers.rules}
     data = {"tiers": merged, "verdicts": rows[-1], "rules": rules, "second_look": tiers.n_second_look}
-    notes = [] if as_of else [*grid.desk.basis_notes, *output.other_options_notes(grid, options)]
+    notes = [] if as_of is not None else [*grid.desk.basis_notes, *output.other_options_notes(grid, options)]
     output.emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     output.print_note(*notes)
 

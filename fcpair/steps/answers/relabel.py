@@ -55,11 +55,11 @@ def label_versions(grid: GridContext) -> list[LabelVersion]:
     printed = [*(change.before["forms"][str(primary.id)] for change in past), primary.form]
     forms = (form_of(form).current for form in printed)
     questions = [str(form if len(form.questions) > 1 else form.questions[0][1]) for form in forms]
-    later = (
-        LabelVersion(at, question, tell_relabelling(of.change), of.change["reason"], of.run_id, of.at)
-        for at, (question, of) in enumerate(zip(questions[1:], past, strict=True), 2)
-    )
-    return [LabelVersion(1, questions[0]), *later]
+    versions = [LabelVersion(1, questions[0])]
+    for at, (question, of) in enumerate(zip(questions[1:], past, strict=True), 2):
+        told = tell_relabelling(of.change)
+        versions.append(LabelVersion(at, question, told, of.change["reason"], of.run_id, of.at))
+    return versions
 
 
 def past_grid(grid: GridContext, version: int) -> tuple[GridContext, Partition]:

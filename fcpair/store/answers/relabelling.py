@@ -61,12 +61,15 @@ def change(
         values = {"form": form, "checksum": checksums.checksum_of(round_, {**row, "form": form})}
         tx.execute(update(round_).where(round_.c.id == row["id"]).values(values))
         rounds.get_or_add_answers(tx, row["id"], answers)
-        of_round = select(*answer.c["digest", "id"]).where(answer.c.round_id == row["id"])
-        ids_by_digest = {found.digest: found.id for found in tx.execute(of_round)}
+        of_round = select(*answer.c[checksums.SAYS[answer]]).where(answer.c.round_id == row["id"])
+        known = tx.execute(of_round).mappings().all()
+        ids_by_digest, reads = {of["digest"]: of["id"] for of in known}, {of["id"]: of["reads_as"] for of in known}
         for old_id, new_id in ((ids_by_digest[old], ids_by_digest[new]) for old, new in moved.items()):
-            is_old = (answer.c.id == old_id) | (answer.c.reads_as == old_id)
-            tx.execute(update(answer).where(is_old).values(reads_as=new_id))
-            tx.execute(update(answer).where(answer.c.id == new_id).values(reads_as=None))
+            reads = {id_: new_id if old_id in (id_, other) else other for id_, other in reads.items()} | {new_id: None}
+        for of in (of for of in known if reads[of["id"]] != of["reads_as"]):
+            new_values = {"reads_as": reads[of["id"]]}
+            new_values["checksum"] = checksums.checksum_of(answer, {**of, **new_values})
+            tx.execute(update(answer).where(answer.c.id == of["id"]).values(new_values))
     noted = {"grid_id": current_grid_id(tx), "change": dict(params), "before": before, **newest}
     tx.execute(insert(relabelling).values(**noted, run_id=run_id, at=now()))
 

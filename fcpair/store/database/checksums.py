@@ -24,16 +24,17 @@ SAYS = {
     guideline: ("id", "body", "at", "person_id"),
     grid: ("id", "name", "row_kind", "row_name", "column_kind", "column_name"),
     round_: ("id", "grid_id", "name", "role", "form", "checks", "counts", "blind", "options"),
-    answer: ("id", "round_id", "digest", "value", "code", "text_id"),
+    answer: ("id", "round_id", "digest", "value", "code", "text_id", "reads_as"),
     person: ("id", "name"),
 }
-_LATER = "answers_id"  # is in no checksum of a row that has none, so that those of before it was there still fit
+# What is in no checksum of a row that has none, so that those of before it was there still fit.
+_LATER = ("answers_id", "reads_as")
 
 
 def with_checksums(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Rows that are to be added next, with their numbers and checksums. All that is in a checksum must be there."""
     for number, values in enumerate(rows, latest_rows.newest_number(tx, table) + 1):
-        row = {**({_LATER: None} if _LATER in SAYS[table] else {}), **values, "id": number}
+        row = {**{name: None for name in _LATER if name in SAYS[table]}, **values, "id": number}
         yield {**row, "checksum": checksum_of(table, row)}
 
 
@@ -51,7 +52,7 @@ def checksum_of(table: Table, row: Mapping[str, Any]) -> bytes:
 
 
 def _digest_values(values: Mapping[str, Any]) -> bytes:
-    return link(FIRST, [value for name, value in values.items() if name != _LATER or value is not None])
+    return link(FIRST, [value for name, value in values.items() if name not in _LATER or value is not None])
 
 
 def _read_rows(tx: Tx, table: Table, names: Sequence[str]) -> Iterator[tuple[int, Any, bytes | None]]:
@@ -69,7 +70,7 @@ def _read_rows(tx: Tx, table: Table, names: Sequence[str]) -> Iterator[tuple[int
 
 def make(tx: Tx, table: Table) -> None:
     """Give all rows their checksums anew, in a study that is being upgraded and has no later columns yet."""
-    names = [name for name in SAYS[table] if name != _LATER]
+    names = [name for name in SAYS[table] if name not in _LATER]
     if new_checksums := [{"id": number, "checksum": checksum} for number, _, checksum in _read_rows(tx, table, names)]:
         tx.execute(sql(f"UPDATE {table.name} SET checksum = :checksum WHERE id = :id"), new_checksums)
 

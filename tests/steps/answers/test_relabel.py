@@ -78,7 +78,7 @@ def figures(study: Study) -> dict[str, Any]:
 
 def rows_as_given(study: Study) -> list[Any]:
     """Every judgement, and every answer that somebody can have given, without what it reads as."""
-    given = [column for column in answer.c if column.name != "reads_as"]
+    given = [column for column in answer.c if column.name not in ("reads_as", "checksum")]
     with study._store.read() as tx:
         return [tx.execute(select(*columns).order_by(columns[0])).all() for columns in (list(judgement.c), given)]
 
