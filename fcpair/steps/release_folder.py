@@ -46,7 +46,7 @@ from fcpair.steps.rules.tallies import split_unanimous
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
-from fcpair.store.corpus import grids
+from fcpair.store.corpus import grids, sides
 from fcpair.store.oversight import runs, settings
 from fcpair.values import parse_json
 
@@ -258,8 +258,9 @@ def load_facts(
             sources |= dict.fromkeys(_files_in(settings.of_stage(tx, stage), redaction))
         if sample := context.load_sample_size(tx):
             notes.append(f"Grid {key.name}: {sample}")
-        if merged := context.describe_merge(tx):
-            notes.append(f"Grid {key.name}: {merged}")
+        if merged := sides.spellings(tx):
+            n = f"{len({*merged.values()}):,} of its texts ({len(merged):,})"
+            notes.append(f"Grid {key.name}: other spellings were merged into {n}")
         if context.is_planned(tx) or context.labels_of(tx):
             notes += look_again_notes(tx)
     origins = dict(sorted(counts.items()))
