@@ -47,7 +47,7 @@ from fcpair.steps.rules.tallies import split_unanimous
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
-from fcpair.store.corpus import grids
+from fcpair.store.corpus import grids, sides
 from fcpair.store.oversight import runs, settings
 from fcpair.values import parse_json
 

@@ -114,7 +114,7 @@ def test_runs_lists_and_answers_find_the_kept_text_by_a_spelling(tmp_path: Path)
     assert grid.explain(2).hs_metadata["spellings"] == '“they never  stop.” | "They never stop."'
     study.release("v1", tmp_path / "v1", full_form(tmp_path))
     card = (tmp_path / "v1/README.md").read_text("utf-8")
-    assert "Grid main: 4 spellings of 2 of its texts were merged into these" in card
+    assert "Grid main: other spellings were merged into 2 of its texts (4)" in card
     assert Study.verify(tmp_path / "v1", study).is_sound
 
 

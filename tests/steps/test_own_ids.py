@@ -17,11 +17,13 @@ from fcpair.evaluate.outcome import Outcome
 from fcpair.files.answers.sheets import SheetFormat
 from fcpair.files.corpus.corpus import read_corpus
 from fcpair.files.tables.tabular import read_table
+from fcpair.known_pairs import Qualification
 from fcpair.params import Assign, Ids, Import, Pair, Retrieve, Select, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.records import Role
+from fcpair.records import Known, Role
 from fcpair.start_draft import CurateDraft, TagsDraft
 from fcpair.steps.oversight.uploaded_table import sides
+from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.store.corpus import texts
 from fcpair.study import Study
 from steps.releasing import full_form
@@ -283,6 +285,18 @@ def test_lists_name_texts_by_either_ids(whole: Study, tmp_path: Path) -> None:
     pool = write_csv(tmp_path / "pool.csv", [{"cn_id": "p3"}])
     whole.grid().export.qrels(tmp_path / "pool.qrels", "bronze", pool=str(pool))
     assert (tmp_path / "pool.qrels").read_text("utf-8").splitlines() == ["q1 0 p1 4", "q3 0 p1 4"]
+
+
+def test_known_pairs_are_named_by_either_ids(study: Study, tmp_path: Path) -> None:
+    study.grid().pair(keep_known=True, redo=True)
+    named = [("q2", "ana"), ("2", "p3"), ("Why?", "3"), ("How?", "So.")]
+    rows = [{"row": hs, "column": cn, "answer": "appropriate", "explanation": "So."} for hs, cn in named]
+    study.grid().save.qualification(Qualification(write_csv(tmp_path / "known.csv", rows)))
+    with study._store.read() as tx:
+        assert [pair[:2] for pair in known_pairs_of(tx, Known.QUALIFICATION)] == [(1, 4), (2, 3), (1, 3), (2, 4)]
+    rows[0]["row"] = "q9"
+    act = partial(study.grid().save.qualification, Qualification(write_csv(tmp_path / "wrong.csv", rows)))
+    assert_refused(study, act, InputError, "wrong.csv:2")
 
 
 def test_a_corpus_without_ids_has_no_such_columns(at: At, tmp_path: Path) -> None:

@@ -23,9 +23,11 @@ _NOTHING_ID = re.compile("nothing-[0-9]+")  # the id at a rank for which a syste
 _REFUSED: dict[Ids, str] = {
     "study": mark(
         "its ids are the study's numbers; expected the corpus's own ids, as `fcpair export corpus` writes them; "
-        "`--ids study` takes the numbers"
+        "`--ids study`, or `run:FILE(ids=study)`, takes the numbers"
     ),
-    "own": mark("its ids are the corpus's own; expected the study's numbers; `--ids own` takes the corpus's own"),
+    "own": mark(
+        "its ids are the corpus's own; expected the study's numbers; `--ids own`, or `run:FILE(ids=own)`, takes these"
+    ),
 }
 _FITS_BOTH: dict[Ids, str] = {
     "own": mark("its ids fit both numberings; they were read as the corpus's own ids, not as the study's numbers"),

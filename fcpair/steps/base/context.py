@@ -23,7 +23,7 @@ from fcpair.steps.base.opaque_ids import OpaqueIds
 from fcpair.store import Store, Tx
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells, grids, sides
+from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import build_progress, runs, settings
 
 if TYPE_CHECKING:
@@ -413,13 +413,6 @@ def run_params(tx: Tx, stage: str, params: dict[str, Any]) -> dict[str, Any]:
 
 SAMPLE_SETTING = "sample"  # of a drawn grid: how many cells it could have had, the digest of those drawn, and since it
 # was extended how many these are
-
-
-def describe_merge(tx: Tx) -> str | None:
-    """A sentence that says how many texts were merged as spellings of others; None where none were."""
-    merged = sides.spellings(tx)
-    n = f"{len(merged):,} {'spelling' if len(merged) == 1 else 'spellings'}"
-    return f"{n} of {len({*merged.values()}):,} of its texts were merged into these" if merged else None
 
 
 def load_sample_size(tx: Tx) -> SampleSize | None:

@@ -23,7 +23,7 @@ from fcpair.steps.base.answer_values import add_round, closed_question, form_of
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext, StudyContext, note_stage_run, options_as_done
 from fcpair.steps.base.keywords import REQUIRED, takes_params
-from fcpair.steps.base.text_digests import digester
+from fcpair.steps.base.text_digests import digester, load_text_ids
 from fcpair.steps.people import eligibility
 from fcpair.store import Tx, people
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -85,12 +85,14 @@ def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
         digest = digester(tx)
 
         def ids_by_mention(axis: sides.Axis) -> dict[str, int]:
-            """The texts of a side by what a table may call them: their digest, or their id in digits."""
+            """The texts of a side by what a table may call them: their digest, or an id, that of files first."""
             drawn = set(sides.text_ids(tx, axis, drawn=True))
             bodies = [(text_id, body) for text_id, body in sides.bodies(tx, axis) if text_id in drawn]
-            return {str(text_id): text_id for text_id, _ in bodies} | {
-                digest(body): text_id for text_id, body in bodies
-            }
+            text_ids = load_text_ids(tx)[sides.CORPUS[cells.AXES.index(axis)]]
+            own = {word: min(ids) for word, ids in text_ids.own.items() if len(ids) == 1 and drawn >= {*ids}}
+            numbers = {str(text_id): text_id for text_id, _ in bodies}
+            by_id = numbers | own if text_ids.numbering() == "own" else own | numbers
+            return by_id | {digest(body): text_id for text_id, body in bodies}
 
         def find_id(ids: Mapping[str, int], mention: str) -> int:
             return ids.get(digest(mention), ids.get(mention, NOWHERE))
