@@ -107,6 +107,7 @@ ONLY_IN = {
 HEAVY = (
     "alembic",
     "bm25s",
+    "choix",
     "dask",
     "distributed",
     "fastapi",

@@ -56,6 +56,7 @@ SECTIONS = {
     },
     "Decide": {
         "agreement": ("agreement:agreement", "Measure how far annotators agree."),
+        "ranking": ("agreement:ranking", "Rank texts that were compared, row by row."),
         "aggregate": ("agreement:aggregate", "Compare label models with what people have decided."),
         "groups": ("ask:groups", "Test whether groups of annotators label differently."),
         "adjudicate": ("adjudicate:adjudicate", "Turn each pair's labels into one."),
