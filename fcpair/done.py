@@ -42,6 +42,9 @@ FIRST: Mapping[tuple[str, ...], Forms] = {
     ("pair", "pairs", "hs", "cn"): mark_plural(
         "%(n)s pair was made of %(hs)s and %(cn)s", "%(n)s pairs were made of %(hs)s and %(cn)s"),
     ("extend", "pairs"): mark_plural("%(n)s pair was added", "%(n)s pairs were added"),
+    ("pair", "comparisons", "compared", "grid", "rows", "columns", "cells"): mark_plural(
+        "grid `%(grid)s` was made: %(n)s comparison of %(compared)s texts of %(rows)s",
+        "grid `%(grid)s` was made: %(n)s comparisons of %(compared)s texts of %(rows)s"),
     ("pair", "cells", "grid", "rows", "columns"): mark_plural(
         "grid `%(grid)s` was made: %(n)s cell of %(rows)s and %(columns)s",
         "grid `%(grid)s` was made: %(n)s cells of %(rows)s and %(columns)s"),
@@ -116,6 +119,7 @@ FIRST: Mapping[tuple[str, ...], Forms] = {
     ("export", "rows"): mark_plural("%(n)s row was written", "%(n)s rows were written"),
     ("export", "pairs", "hs", "cn"): mark_plural(
         "%(n)s pair of %(hs)s and %(cn)s was written", "%(n)s pairs of %(hs)s and %(cn)s were written"),
+    ("export", "preferences"): mark_plural("%(n)s preference was written", "%(n)s preferences were written"),
     ("export", "decisions"): mark_plural("%(n)s decision was written", "%(n)s decisions were written"),
     ("release", "tables"): mark_plural("a release of %(n)s table was written", "a release of %(n)s tables was written"),
     ("agreement", "labels", "pairs", "overlapped"): mark_plural(

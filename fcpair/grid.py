@@ -16,6 +16,7 @@ from fcpair.steps.base.keywords import own, takes_params
 from fcpair.store import disputes
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
+from fcpair.store.corpus import cells
 
 if TYPE_CHECKING:
     from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue, DecidedCase, DecisionSearch
@@ -173,6 +174,12 @@ class Desk(_GridPart):
             return is_planned(tx)
 
     @property
+    def has_comparisons(self) -> bool:
+        """Return whether the columns of the grid are comparisons of several texts of a row."""
+        with self._store.read() as tx:
+            return cells.has_comparisons(tx)
+
+    @property
     def has_labels(self) -> bool:
         """Return whether answers that count are labels, one choice or a number: decisions and tiers rest on these."""
         with self._store.read() as tx:
@@ -262,6 +269,7 @@ class Grid(GridContext):
     blocks = steps.block_report.measure_blocks
     aggregate = steps.case_queues.aggregate_labels
     compare_people = steps.agreement.compare_people
+    ranking = steps.ranking.rank_compared
     survey = cached_property(Survey)
 
     waiting_pairs = steps.adjudicate.waiting_pairs

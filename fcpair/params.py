@@ -632,6 +632,22 @@ class Agree(Checked):
 
 
 @dataclass(frozen=True)
+class Rank(Checked):
+    """Parameters for ranking texts that were compared; raises InputError for a value that cannot be used."""
+
+    prior: float = param(2.0, "the standard deviation of the normal prior of a score, in log-odds; 0 for no prior")
+    tie: Literal["half", "left-out"] = param("half", "what a tie is: half a win of each, or left out")
+    level: float = param(0.95, LEVEL_HELP)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rules(
+            (self.prior < 0, f"prior is {self.prior:g}; expected a standard deviation above 0, or 0 for no prior"),
+            (not 0 < self.level < 1, f"level is {self.level}; expected a share between 0 and 1, such as 0.95"),
+        )
+
+
+@dataclass(frozen=True)
 class Adjudicate(Checked):
     """Parameters for reducing a pair's labels to one."""
 

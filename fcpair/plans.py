@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from fcpair.errors import InputError, show_foreign
 from fcpair.known_pairs import Controls, Qualification
-from fcpair.param_values import Checked, check_rules, param
+from fcpair.param_values import AT_LEAST_ONE, Bounds, Checked, check_rules, param
 from fcpair.params import (
     ENCODING_HELP,
     LONGEST_NAME,
@@ -31,11 +31,12 @@ from fcpair.params import (
     check_unique,
     grid_names,
 )
+from fcpair.records import COMPARISON
 from fcpair.round_options import ROW, Checks, RoundDesign
 from fcpair.sentences import mark
 from fcpair.values import is_blank
 
-__all__ = ["Checks", "GridPlan", "RoundPlan", "SidePlan", "Source"]
+__all__ = ["Checks", "Compare", "GridPlan", "RoundPlan", "SidePlan", "Source"]
 
 Worker = Literal["annotator", "writer", "rater", "respondent"]
 Kind = Literal["text", "hs", "cn"]
@@ -114,8 +115,36 @@ class Source(Seeded):
 
 
 @dataclass(frozen=True)
+class Compare(Seeded):
+    """The texts of each row of an earlier grid that are compared, and the comparisons that they are assigned to."""
+
+    grid: str = field(metadata={"help": "the earlier grid: its columns are compared, or the texts written in it"})
+    tier: str = param("", "only pairs that are in this tier of that grid", otherwise="all")
+    labels: tuple[str, ...] = param((), "only pairs with one of these final labels")
+    pairs_file: Path | None = param(None, "a table whose column `pair` has the numbers of the only pairs to compare")
+    most: int | None = param(None, "how many texts of a row to draw", otherwise="all", bounds=Bounds(2))
+    size: int = param(4, "how many texts a comparison shows", bounds=Bounds(2, most=6))
+    times: int = param(
+        4, "in how many comparisons each text is shown at least", bounds=AT_LEAST_ONE, idle_with=("per_row",)
+    )
+    per_row: int | None = param(
+        None, "how many comparisons each row has", otherwise="as many as `times` needs", bounds=AT_LEAST_ONE
+    )
+    seed: int = param(0, "random seed")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        too_few = (
+            f"`most` is {self.most}, and a comparison shows {self.size} texts (`size`); raise one, or lower the other"
+        )
+        check_rules((self.most is not None and self.most < self.size, too_few))
+
+
+@dataclass(frozen=True)
 class SidePlan(Checked):
-    """Source of the texts of a side: a column of a file, several sources, names, or what was written."""
+    """Source of the texts of a side: a column of a file, several sources, names, what was written, the rows of an
+    earlier grid, or comparisons of texts of each of its rows.
+    """
 
     file: Path | None = param(None, "a table whose `column` has the texts")
     column: str = param("", "the column of the file")
@@ -123,6 +152,8 @@ class SidePlan(Checked):
     names: tuple[str, ...] = param((), "the texts themselves, such as names of types, criteria or models")
     answers: Grids = param("", "one or more earlier grids: the texts written in their rounds that count")
     sources: tuple[Source, ...] = param((), "files to collect texts from, with filters and quotas")
+    rows_of: str = param("", "an earlier grid: its rows")
+    compare: Compare | None = param(None, "comparisons of several texts of each row; columns alone can be so")
     sheet_name: str | None = param(None, SHEET_HELP)
     encoding: Encoding | None = param(None, ENCODING_HELP)
     separator: Separator | None = param(None, SEPARATOR_HELP)
@@ -131,9 +162,11 @@ class SidePlan(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_unique("grid", self.grids)
-        origins = [f"`{name}`" for name in ("file", "names", "answers", "sources") if getattr(self, name)]
+        names = ("file", "names", "answers", "sources", "rows_of", "compare")
+        origins = [f"`{name}`" for name in names if getattr(self, name)]
         example = '{file = "hs.csv", column = "hs"}'
-        one_of = f"give it one of `file` with `column`, as in {example}, `names`, `answers` or `sources`"
+        others = "`names`, `answers`, `sources`, `rows_of` or `compare`"
+        one_of = f"give it one of `file` with `column`, as in {example}, {others}"
         check_rules(
             (len(origins) != 1, f"a side has {' and '.join(origins) or 'nothing'}; {one_of}"),
             (bool(self.file) != bool(self.column), f"`file` and `column` go together, as in {example}"),
@@ -153,14 +186,22 @@ class SidePlan(Checked):
         return grid_names(self.answers)
 
     @property
+    def rests_on(self) -> tuple[str, ...]:
+        """All earlier grids that the side takes something from."""
+        return (*self.grids, *filter(None, (self.rows_of, self.compare.grid if self.compare else "")))
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """The files that the side is read from."""
         of_sources = (path for source in self.sources for path in (source.file, source.aliases, source.slurs))
-        return tuple(path for path in (self.file, *of_sources) if path is not None)
+        of_comparisons = self.compare.pairs_file if self.compare else None
+        return tuple(path for path in (self.file, *of_sources, of_comparisons) if path is not None)
 
     @property
     def text_kind(self) -> str:
-        """The kind that the texts of the side have in the study."""
+        """The kind that the texts of the side have in the study; of rows of an earlier grid, that grid knows it."""
+        if self.compare:
+            return COMPARISON
         return self.kind if self.file or self.sources else "name" if self.names else "answer"
 
 
@@ -285,10 +326,17 @@ class GridPlan(Checked):
         super().__post_init__()
         check_name("grid", self.name)
         names = [round_.name for round_ in self.rounds]
-        is_own = self.name in {*self.rows.grids, *self.columns.grids}
+        is_own, compare = self.name in {*self.rows.rests_on, *self.columns.rests_on}, self.columns.compare
+        is_unlike = compare is not None and self.rows.rows_of != compare.grid
         check_rules(
             (is_own, f"grid `{self.name}` cannot have its own answers as a side; name an earlier grid"),
             (not self.rounds, f"grid `{self.name}` has no round; give it one, as [[grid.round]]"),
+            (self.rows.compare, f"the rows of grid `{self.name}` cannot be comparisons; give `compare` to its columns"),
+            (
+                is_unlike,
+                f"grid `{self.name}` compares texts of the rows of another; give it these, as in "
+                f'rows = {{rows_of = "{compare.grid if compare else ""}"}}',
+            ),
         )
         check_unique("round", names)
         is_row_edited = ROW in names and any(round_.edits == ROW for round_ in self.rounds)

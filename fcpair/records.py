@@ -30,6 +30,11 @@ WORKERS = (Role.ANNOTATOR, Role.VALIDATOR, Role.WRITER, Role.RATER, Role.RESPOND
 """The roles of those who answer the rounds of a grid."""
 
 
+COMPARISON = "comparison"
+"""The kind of texts that show several others, lettered, to be compared."""
+COMPARES = "compares"
+"""What their metadata call the ids of those others, in the order in which they are shown."""
+
 LISTED = "listed"
 """The part that all answers of a round share whose screens are lists of rows."""
 

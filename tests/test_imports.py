@@ -108,6 +108,7 @@ ONLY_IN = {
 HEAVY = (
     "alembic",
     "bm25s",
+    "choix",
     "dask",
     "distributed",
     "fastapi",

@@ -62,6 +62,7 @@ SECTIONS = {
     "Decide": {
         "agreement": ("agreement:agreement", "Measure how far annotators agree."),
         "blocks": ("agreement:blocks", "Show the blocks of a grid that was extended, and whether they differ."),
+        "ranking": ("agreement:ranking", "Rank texts that were compared, row by row."),
         "aggregate": ("agreement:aggregate", "Compare label models with what people have decided."),
         "groups": ("ask:groups", "Test whether groups of annotators label differently."),
         "adjudicate": ("adjudicate:adjudicate", "Turn each pair's labels into one."),

@@ -1,9 +1,11 @@
-"""agreement, aggregate: figures of labels as they were given, and of what label models make of them."""
+"""agreement, ranking, aggregate: figures of answers as they were given, and of what models make of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,18 +15,22 @@ from fcpair.cli import output
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     PATH,
+    FigureFolder,
     effective_params,
+    figures_option,
     format_option,
     look_at_grid,
     option,
+    params,
     round_option,
     seed_option,
     shared_option,
     with_grid,
+    write_figures,
 )
 from fcpair.cli.output import tabular
 from fcpair.cli.terminal import Cell
-from fcpair.params import Agree
+from fcpair.params import Agree, Rank
 from fcpair.records import Figure
 from fcpair.stages.adjudication.aggregate import DAWID_SKENE, LABEL_MODELS, MACE, USUAL_MODELS
 
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
     from fcpair.stages.adjudication.aggregate import Aggregation
     from fcpair.stages.stats.agreement import Agreement, AgreementBlock
+    from fcpair.stages.stats.ranking import Ranking
 
 SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 
@@ -167,6 +174,59 @@ def blocks(grid: Grid, form: str) -> None:
     data = {"blocks": rows, "differences": tested, "verdict": measured.verdict}
     output.emit(form, data, tables if tested else tables[:2], rows, simulated=grid.desk.simulated_note)
     output.print_note(*grid.desk.block_notes)
+
+
+RANKS = ("rank", "text", "n", "wins", "of", "score", "low", "high")
+ENDS = ("score", "low", "high")
+TEXT_WIDTH = 22
+
+
+@click.command()
+@round_option
+@with_grid
+@params(Rank)
+@figures_option
+@format_option
+def ranking(grid: Grid, name: str | None, options: Rank, figures: FigureFolder | None, form: str) -> None:
+    """Rank texts that were compared, row by row.
+
+    Scores of a grid whose columns `compare` texts are after Bradley and Terry, in log-odds, 0 the mean of the row, and
+    have intervals. Then it prints how far people agree on each two texts of a comparison, and how often what one person
+    says of three texts is an order. An undefined figure is shown with the reason.
+
+    \b
+    Example:
+      fcpair ranking --grid rank
+      fcpair ranking --grid rank --prior 0 --tie left-out --format csv
+    """
+    with output.status_spinner("ranking"):
+        ranked = grid.ranking(options, round=name)
+    simulated = grid.desk.simulated_note
+    if figures is not None:
+        write_figures(figures, output.plots.of_ranking(ranked, simulated))
+    output.emit(form, ranked, [*_ranking_tables(ranked)], simulated=simulated)
+
+
+def _ranking_tables(ranked: Ranking) -> Iterator[output.Table]:
+    counts = f"{ranked.n_answers:,} answers by {ranked.n_people:,} people to {ranked.n_comparisons:,} comparisons"
+    for row, texts in groupby(ranked.rows(), key=itemgetter("row")):
+        rows, notes, title = list[Sequence[Cell]](), dict[str, None](), ""
+        for item in texts:
+            title = f"Row {row}: {_shorten(item['row_text'])}"
+            figures = (item["n"], f"{item['wins']:g}", item["n_pairs"], *(item[end] for end in ENDS))
+            rows.append([item["rank"], _shorten(item["text"]), *figures])
+            if item["undefined"]:
+                notes[f"undefined, because {item['undefined']}"] = None
+        yield output.Table(title, RANKS, rows, [*notes])
+    pooled = ranked.agreement.pooled if ranked.agreement else ()
+    lacking = [] if pooled else ["no two people have answered the same comparison, so there is no agreement"]
+    table = output.figure_table(f"{counts}; agreement on each two texts of one", (*pooled, ranked.transitive))
+    yield replace(table, notes=[*table.notes, *lacking, *ranked.methods])
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TEXT_WIDTH else f"{line[: TEXT_WIDTH - 1]}…"
 
 
 CHECKS = ("model", "against", "n", "right", "low", "high", "tied pairs")

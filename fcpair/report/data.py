@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fcpair.evaluate.outcome import Outcome
     from fcpair.stages.stats.agreement import Agreement, AgreementBlock
     from fcpair.stages.stats.group_differences import GroupComparison
+    from fcpair.stages.stats.ranking import Ranking
     from fcpair.work_records import CalibrationResult
 
 IN_GRID, IN_CORPUS, HOLE = 0, 1, 2
@@ -156,12 +157,14 @@ class GroupFigures:
 @dataclass(frozen=True)
 class SurveysPart:
     """Results of surveys and bias tests: of a grid that respondents answered (`survey`), of one whose rows are items of
-    templates (`bias`: the scores of each model, for each scheme), and of `groups` that were declared beforehand.
+    templates (`bias`: the scores of each model, for each scheme), of `groups` that were declared beforehand, and of
+    texts that were compared (`ranking`).
     """
 
     survey: SurveyFigures | None = None
     bias: tuple[dict[str, ScoredAnswers], ...] = ()
     groups: GroupFigures | None = None
+    ranking: Ranking | None = None
 
 
 @dataclass(frozen=True)

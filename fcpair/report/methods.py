@@ -107,8 +107,8 @@ class GridState:
 
     `preparing` are its rounds of known pairs and of a calibration. `pairs_by_labels` counts pairs by how many
     people label them, `standings` people by how they stand in a qualification, `outcomes` pairs by OUTCOMES. Of the
-    final labels `n_valid` and `n_invalid` have a verdict; `n_lost` have verdicts on another label alone. `tiers`
-    and `agreement` are empty if there are none to speak of.
+    final labels `n_valid` and `n_invalid` have a verdict; `n_lost` have verdicts on another label alone. `tiers`,
+    `ranking` (how texts were ranked) and `agreement` are empty if there are none to speak of.
     """
 
     rounds: tuple[RoundState, ...] = ()
@@ -122,6 +122,7 @@ class GridState:
     n_lost: int = 0
     rules: Partition = field(default_factory=Partition)
     tiers: Mapping[str, int] = field(default_factory=dict)
+    ranking: str = ""
     agree: Agree = field(default_factory=Agree)
     agreement: Mapping[str, Any] = field(default_factory=dict)
     block_notes: Sequence[str] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import isfunction
@@ -28,13 +29,14 @@ from fcpair.report.figures import grid_map
 from fcpair.report.figures.evaluation_figures import png, significance_cautions
 from fcpair.report.figures.forest import INTERVAL, Forest, forest_markup, page_templates
 from fcpair.report.figures.layout import make_printable
-from fcpair.report.figures.plots import of_bias, of_groups, of_survey
+from fcpair.report.figures.plots import of_bias, of_groups, of_ranking, of_survey
 from fcpair.report.formatting import count, counted
 from fcpair.report.table_rows import Row, TableSheet, kappa_map, log_lines, tier_tables
 from fcpair.sentences import Answer, Written, join, mark, say, say_number
 from fcpair.stages.stats.agreement import Agreement
 from fcpair.stages.stats.group_differences import LEAST_PEOPLE, METHODS, GroupComparison
 from fcpair.stages.stats.intervals import LEVEL
+from fcpair.stages.stats.ranking import Ranking
 from fcpair.stages.survey import ANSWERS, SKIPPED
 
 LONG_TABLE = 100
@@ -157,6 +159,10 @@ def _surveys_gaps(part: SurveysPart) -> Iterator[Gap]:
                 if test.undefined and not few.keys() & set(test.groups)
             )
 
+    if part.ranking:
+        for why, times in Counter(text.undefined for text in part.ranking.texts if text.undefined).items():
+            yield Gap("scores of texts", counted(times, "text"), why)
+
 
 def _agreement_gaps(agreement: Agreement, noun: str = "pair") -> Iterator[Gap]:
     figures = [(figure.name, figure) for figure in (*agreement.pooled, *agreement.summary)]
@@ -264,6 +270,7 @@ def build_sections(part: SurveysPart) -> list[Section]:
     """Build the sections of a report, or of a page, on what was found by asking."""
     result = [_survey_section(part.survey)] if part.survey else []
     result += [_bias_section(scores) for scores in part.bias]
+    result += [_ranking_section(part.ranking)] if part.ranking else []
     return result + ([_groups_section(part.groups)] if part.groups else [])
 
 
@@ -325,6 +332,34 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
     if tied:
         sentences.append(say("Where the likeliest options tie, only probabilities count: %(text)s.", text=tied))
     return Section(say("Bias, as %(name)s scores it", name=scheme.upper()), join(sentences), tuple(sheets))
+
+
+def _ranking_section(ranking: Ranking) -> Section:
+    forests = {forest.title: forest for forest in of_ranking(ranking)}
+    columns = (mark("Text"), mark("Answers"), mark("Wins"), mark("Pairs"), mark("Score"), INTERVAL, mark("Rank"))
+    tables, notes = dict[str, list[Row]](), dict[str, dict[str, None]]()
+    for item in ranking.texts:
+        title = ranking.titles[item.row]
+        counts = (formatting.count(item.n), f"{item.wins:g}", formatting.count(item.n_pairs))
+        figures = [formatting.NOTHING] * 3
+        if item.undefined:
+            notes.setdefault(title, {})[say("undefined, because %(reason)s", reason=say(item.undefined))] = None
+        else:
+            figures = [formatting.decimal(item.score), formatting.bounds(item.low, item.high), str(item.rank)]
+        tables.setdefault(title, []).append([ranking.bodies[item.text_id], *counts, *figures])
+    sheets = (_sheet(of, "", columns, rows, notes.get(of, ()), forests[of]) for of, rows in tables.items())
+    basis = say(
+        "%(answers)s answers to comparisons of %(size)s texts each.", answers=ranking.n_answers, size=ranking.size
+    )
+    agreed = [figure for figure in (ranking.agreement.pooled if ranking.agreement else ()) if figure.value is not None]
+    sentences = [
+        say("%(name)s %(number)s", name=figure.name, number=Written(formatting.decimal(figure.value)))
+        for figure in (*agreed, ranking.transitive)
+        if figure.value is not None
+    ]
+    on_pairs = [say("On each two texts of a comparison: %(text)s.", text=sentences)] if sentences else []
+    how = say("How: %(text)s.", text=join(ranking.methods, "; "))
+    return Section(say("Texts that were compared"), join([basis, *on_pairs, how]), tuple(sheets))
 
 
 def _groups_section(figures: GroupFigures) -> Section:

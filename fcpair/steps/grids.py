@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,29 +10,40 @@ from typing import Any
 
 import numpy as np
 
+from fcpair.arrays import Ints
 from fcpair.errors import Finding, InputError, StageError, reject
-from fcpair.files.corpus.corpus import CN, HS, read_crowdcounter
+from fcpair.files.answers.answer_files import read_pair_numbers
+from fcpair.files.corpus.corpus import CN, HS, OWN_COLUMNS, read_crowdcounter
 from fcpair.files.tables.tabular import LINE, Reading, check_file, choose_reading, place_of, read_lines, read_table
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.lazy import pd
-from fcpair.param_values import as_params, from_params
-from fcpair.params import MAIN, Adjudicate, Agree, Calibration, Partition, Setup, Validate
-from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE, GridPlan, RoundPlan, SidePlan, Source
-from fcpair.records import Role, RunRecord
+from fcpair.param_values import as_params, check_rules, from_params
+from fcpair.params import MAIN, Adjudicate, Agree, Annotate, Calibration, Partition, Setup, Validate
+from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE, Compare, GridPlan, RoundPlan, SidePlan, Source
+from fcpair.records import COMPARES, COMPARISON, Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
+from fcpair.stages.adjudication.partition import find_rule, is_member, tier_rules
 from fcpair.stages.assignment.plan import VALIDATION_ROUND, check_plans, label_question
+from fcpair.stages.corpus.comparisons import (
+    LETTERS,
+    draw_comparisons,
+    draw_some,
+    least_comparisons,
+    n_comparisons,
+)
 from fcpair.stages.corpus.retrieve import draw_rows, have_many_slurs, labelled_by_majority
 from fcpair.stages.corpus.sample import own_order
 from fcpair.stages.questions import Closed, Form, parse_form
-from fcpair.stages.questions.labels import VERDICT, read_labels
+from fcpair.stages.questions.labels import VERDICT, need_tiers, read_labels
 from fcpair.steps.base import context, departures, text_digests
-from fcpair.steps.base.answer_values import add_round
+from fcpair.steps.base.answer_values import add_round, form_of
 from fcpair.steps.base.context import GridContext, StudyContext
 from fcpair.steps.base.keywords import REQUIRED, plan_sections, takes_params
 from fcpair.steps.base.text_digests import Digest
 from fcpair.steps.rules.tallies import check_done
+from fcpair.steps.rules.tier_evidence import GRADED, graded_pairs
 from fcpair.store import Tx
-from fcpair.store.answers import authorship
+from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, grids, sides, texts
 from fcpair.store.oversight import runs, settings
@@ -40,7 +52,7 @@ from fcpair.texts.aliases import read_aliases
 LABEL, BLIND = "label", f"{VALIDATION_ROUND} blind"
 LANGUAGE = "language"
 SOURCE, GROUP = "source", "group"
-MAX_NAMED = 5  # texts in several groups or sources that are named
+MAX_NAMED = 5  # texts in several groups or sources, rows, or pairs that are named
 
 Row = tuple[str, str, str, dict[str, str]]
 """A text as the store takes it: digest, body, language, metadata."""
@@ -109,7 +121,8 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
     check_plans([plan], {item.name: rounds.primary(tx).form for item in others})
     for path in (path for side in (plan.rows, plan.columns) for path in side.files):
         check_file(path)
-    side_names = (plan.rows.text_kind, plan.row_name), (plan.columns.text_kind, plan.column_name)
+    kinds = [_kind_of(tx, side) for side in (plan.rows, plan.columns)]
+    side_names = (kinds[0], plan.row_name), (kinds[1], plan.column_name)
     if in_place_of_current:
         rounds.remove_all(tx)
         grids.redefine(tx, plan.name, *side_names)
@@ -137,9 +150,18 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
     return run
 
 
+def _kind_of(tx: Tx, side: SidePlan) -> str:
+    """The kind of the texts of a side; of rows of an earlier grid, that of these."""
+    if not side.rows_of:
+        return side.text_kind
+    with grids.on_grid(tx, context.find_grid(tx, side.rows_of).id):
+        return grids.side_kinds(tx)[0]
+
+
 def side_setting(side: SidePlan) -> dict[str, Any]:
     """A side as a setting keeps it."""
-    return context.as_settings(side) | {"sources": [context.as_settings(source) for source in side.sources]}
+    compare = {"compare": context.as_settings(side.compare)} if side.compare else {}
+    return context.as_settings(side) | {"sources": [context.as_settings(of) for of in side.sources]} | compare
 
 
 def side_from_setting(setting: Mapping[str, Any]) -> SidePlan:
@@ -169,22 +191,122 @@ def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: 
         name: collect(side.sources, text_digests.digester(tx)) for name, side in side_plans.items() if side.sources
     }
     notes = [note for _, _, own_notes in collected.values() for note in own_notes]
-    for axis, side_name in sides.AXES:
+    compare, compared = side_plans["columns"].compare, dict[str, int]()
+    if compare:
+        compared, notes = _fill_comparisons(tx, compare)
+    for axis, side_name in () if compare else sides.AXES:
         rows = collected[side_name][0] if side_name in collected else None
         ids, n_kept = _side_text_ids(tx, axis, side_plans[side_name], rows)
         sides.set_texts(tx, axis, ids)
         if n_kept:
             notes.append(f"{n_kept:,} texts of the {side_name} already occur in another grid; their metadata were kept")
-    n_cells, _ = cells.fill(tx, keep_known=True)
+    n_cells = compared["comparisons"] if compare else cells.fill(tx, keep_known=True)[0]
     counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES}, "cells": n_cells}
     counts |= {f"collected_{side_name}": by_source for side_name, (_, by_source, _) in collected.items()}
+    counts |= compared
     side_settings = {side_name: side_setting(side) for side_name, side in side_plans.items()}
     run = context.note_run(tx, "pair", {"grid": name, **side_settings}, counts)
     settings.save_settings(tx, context.PLAN, side_settings, run.id)
     return replace(run, notes=tuple(notes))
 
 
+def _fill_comparisons(tx: Tx, compare: Compare) -> tuple[dict[str, int], list[str]]:
+    """Draw the comparisons of a grid that is empty, and write its sides and cells; returns counts, and notes.
+
+    Rows with fewer texts than a comparison shows are left out, with a note. Raises InputError where all are, a row has
+    too few comparisons to connect its texts, or what is to be compared is not in the earlier grid.
+    """
+    with grids.on_grid(tx, context.find_grid(tx, compare.grid).id):
+        row_ids, pairs = sides.text_ids(tx, "row", drawn=True), _pairs_to_compare(tx, compare)
+    words: Any = texts.by_id(tx, [*row_ids, *pairs["cn_id"]])
+    pairs = pairs.assign(digest=pairs["cn_id"].map(words["digest"])).sort_values(["digest", "cn_id"], kind="stable")
+    ids_by_row: dict[Any, Ints] = {row: of["cn_id"].to_numpy(np.int64) for row, of in pairs.groupby("hs_id")}
+    few, unconnected, comparisons = list[int](), dict[int, int](), list[tuple[int, Ints]]()
+    n_compared = 0
+    for number, row_id in enumerate(row_ids, 1):
+        ids = ids_by_row.get(row_id, np.empty(0, np.int64))
+        if compare.most is not None and len(ids) > compare.most:
+            ids = ids[draw_some(len(ids), compare.most, compare.seed, number)]
+        if len(ids) < compare.size:
+            few.append(number)
+            continue
+        n = compare.per_row or n_comparisons(len(ids), compare.size, compare.times)
+        if n < (least := least_comparisons(len(ids), compare.size)):
+            unconnected[number] = least
+            continue
+        n_compared += len(ids)
+        comparisons += [(row_id, ids[of]) for of in draw_comparisons(len(ids), compare.size, n, compare.seed, number)]
+    if unconnected:
+        raise InputError(
+            f"`per_row` is {compare.per_row}, and {_named_rows(list(unconnected))} need more comparisons, up to "
+            f"{max(unconnected.values())}, for all their texts to be connected; raise it, or draw fewer texts (`most`)"
+        )
+    if not comparisons:
+        raise InputError(
+            f"no row of grid `{compare.grid}` has {compare.size} texts to compare; lower `size`, or choose more pairs"
+        )
+    with grids.on_first_grid(tx):
+        split = context.effective_options(tx, Annotate, {}).opt_out_split[:1] or ";"
+    digest, again, rows = text_digests.digester(tx), Counter[tuple[int, ...]](), list[Row]()
+    bodies, metadata = words["body"].to_dict(), words["meta"].to_dict()
+    for row_id, shown in comparisons:
+        ids = shown.tolist()
+        body = "\n\n".join(f"{letter}. {bodies[text_id]}" for letter, text_id in zip(LETTERS, ids, strict=False))
+        again[key := (row_id, *ids)] += 1
+        mark = digest("\n\n".join([bodies[row_id], body, *[str(again[key])] * (again[key] > 1)]))
+        meta = {COMPARES: " ".join(map(str, ids))}
+        for name in dict.fromkeys(name for text_id in ids for name in metadata[text_id]):  # by which people opt out
+            values = [str(metadata[text_id].get(name, "")) for text_id in ids]
+            is_own_id = name in OWN_COLUMNS
+            meta[name] = " ".join(values) if is_own_id else f"{split} ".join(dict.fromkeys(filter(None, values)))
+        rows.append((mark, body, str(words.at[ids[0], "language"] or ""), meta))
+    cells.add_comparisons(tx, [row_id for row_id, _ in comparisons], texts.get_or_add(tx, COMPARISON, rows))
+    left_out = f"left out, with fewer than {compare.size} texts to compare: {_named_rows(few)} of grid `{compare.grid}`"
+    return {"comparisons": len(comparisons), "compared": n_compared}, [left_out] * bool(few)
+
+
+def _named_rows(numbers: list[int]) -> str:
+    names = ", ".join(map(str, numbers[:MAX_NAMED])) + ", ..." * (len(numbers) > MAX_NAMED)
+    return f"row {names}" if len(numbers) == 1 else f"{len(numbers):,} rows ({names})"
+
+
+def _pairs_to_compare(tx: Tx, compare: Compare) -> pd.DataFrame:
+    """The pairs of the grid of a transaction whose texts are compared: `cell_id`, `hs_id`, `cn_id`."""
+    context.need_cells(tx, compare.grid)
+    check_rules((cells.has_comparisons(tx), f"grid `{compare.grid}` has comparisons, which cannot be compared again"))
+    primary_round, is_chosen = rounds.primary(tx), bool(compare.tier or compare.labels)
+    if form_of(primary_round.form).written_question is not None:
+        check_rules((is_chosen, f"the texts written in grid `{compare.grid}` have no labels; omit `tier` and `labels`"))
+        check_done(tx, compare.grid, primary_round)
+        pairs = authorship.written_cells(tx, primary_round)
+    else:
+        pairs = cells.cells(tx)
+    if is_chosen:
+        context.need_labels(tx, "pair")
+        question, rules = need_tiers(context.scheme_of(tx)), tier_rules(context.effective_options(tx, Partition, {}))
+        graded = graded_pairs(tx, question, rules, judgements.label_arrays(tx, *GRADED))
+        codes = [question.read(label) for label in compare.labels] or question.codes
+        is_meant = np.isin(graded["final"], codes) | (not compare.labels)
+        if compare.tier:
+            is_meant &= is_member(graded["tiers"], rules, find_rule(rules, compare.tier).tier)
+        pairs = pairs[pairs["cell_id"].isin(graded["cell_id"][is_meant])]
+    if compare.pairs_file:
+        numbers = read_pair_numbers(compare.pairs_file)
+        known = set(grids.to_public_number(cells.cells(tx)["cell_id"]))
+        unknown = [str(number) for number in dict.fromkeys(numbers) if number not in known]
+        names = ", ".join(unknown[:MAX_NAMED]) + ", ..." * (len(unknown) > MAX_NAMED)
+        check_rules(
+            (unknown, f"{compare.pairs_file}: grid `{compare.grid}` has no pair {names}; list pairs that it has")
+        )
+        pairs = pairs[grids.to_public_number(pairs["cell_id"]).isin(numbers)]
+    return pairs.drop_duplicates(["hs_id", "cn_id"])
+
+
 def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, rows: list[Row] | None) -> tuple[list[int], int]:
+    if side.rows_of:
+        with grids.on_grid(tx, context.find_grid(tx, side.rows_of).id):
+            context.need_cells(tx, side.rows_of)
+            return sides.text_ids(tx, "row", drawn=True), 0
     if side.grids:
         return list(dict.fromkeys(id_ for name in side.grids for id_ in _written_text_ids(tx, name))), 0
     digest = text_digests.digester(tx)

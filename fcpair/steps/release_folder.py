@@ -264,8 +264,9 @@ def load_facts(
             notes.append(f"Grid {key.name}: {sample}")
         changes = tallies.relabelling_notes(tx)
         notes += (redaction.clean_text(f"Grid {key.name}: {change}") for change in changes)
-        if merged := context.describe_merge(tx):
-            notes.append(f"Grid {key.name}: {merged}")
+        if merged := sides.spellings(tx):
+            n = f"{len({*merged.values()}):,} of its texts ({len(merged):,})"
+            notes.append(f"Grid {key.name}: other spellings were merged into {n}")
         if context.is_planned(tx) or context.labels_of(tx):
             notes += basis_notes(tx)
     origins = dict(sorted(counts.items()))

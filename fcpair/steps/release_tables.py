@@ -323,7 +323,7 @@ def load_withheld(tx: Tx) -> Withheld:
     for key in grids.for_each_grid(tx):
         plan = settings.of_stage(tx, PLAN)
         side_plans = (side_from_setting(plan[name]) for _, name in sides.AXES if plan)
-        if any(source in sources for side in side_plans for source in side.grids):
+        if any(source in sources for side in side_plans for source in side.rests_on):
             withheld_grids.add(key.name)
         for round_ in rounds.of_grid(tx):
             if is_survey(round_) or (key.name, round_.options.edits_round) in withheld_rounds:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         generate,
         import_fc_conan,
         practice,
+        ranking,
         relabel,
         simulate,
         withdraw,

@@ -367,7 +367,7 @@ def drawn_grid(tx: Tx, n_drawn: int, sha256: str, *, keep_known: bool) -> CheckO
 
 
 def published_grid(tx: Tx) -> CheckOutcome:
-    """Each pair of a grid that came from a file is one of the two sides, and there once."""
+    """Each pair of a grid that came from a file, or compares texts, is one of the two sides, and there once."""
     rows, columns = (select(side.c.text_id).where(sides.on_side(tx, axis)) for axis in ("row", "column"))
     inside, name_pair = grids.cell_range(tx).holds(cell.c.id), grids.pair_namer(tx)
     lost = select(cell.c.id).where(inside, cell.c.row_id.not_in(rows) | cell.c.column_id.not_in(columns))

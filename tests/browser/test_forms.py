@@ -54,6 +54,9 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with closing(Study(made)) as study:
         study.add_people(["hal", "whit"], Role.RATER)
         study.add_people(["gwen"], Role.WRITER)
+        study.add_people(["bea"], Role.RATER)
+        forms.add_grid(study, "choose", ("A. One.\n\nB. Two.",))
+        forms.add_round(study, "choose", "choose", "bea", "best: one_of(A,B,C); worst: one_of(A,B,C) unlike best")
         for who, form in (("hal", HALVES), ("whit", WHOLE)):
             forms.add_grid(study, who, ("warmth",), [f"Statement {at} is mild." for at in TYPED])
             forms.add_round(study, who, "rate", who, form)
@@ -320,6 +323,20 @@ def test_a_text_is_begun_reloaded_and_saved_without_a_connection(served: Host, s
     acts.await_sent(page)
     assert served.answers == [(1, {"text": TEXT, "types": []})]
     expect(acts.box(page)).to_have_value(PERSIAN)
+
+
+def test_the_best_is_not_taken_as_the_worst_before_it_is_sent(served: Host, sit: Callable[..., Page]) -> None:
+    page = sit("bea")
+    worst = page.get_by_role("group", name="worst")
+    page.keyboard.press("2")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(worst.get_by_role("alert")).to_have_text("Please choose another answer than above.")
+    assert served.answers == []
+    page.keyboard.press("1")
+    expect(worst.locator(".problem")).to_be_empty()
+    acts.save_by_enter(page)
+    assert served.answers == [(1, {"best": "B", "worst": "A"})]
 
 
 def test_a_text_that_is_asked_for_where_it_is_called_for_is_not_put_away_by_a_key(

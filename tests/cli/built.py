@@ -14,7 +14,7 @@ from steps.shown import put_examples, study_of
 from steps.small import ANNOTATORS, build_to, write_csv
 
 from fcpair.params import Setup, Simulate
-from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.plans import Compare, GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.stages.survey import survey_plans
 from fcpair.study import Study
@@ -100,10 +100,24 @@ def four_labels(folder: Path) -> Study:
     return study
 
 
+def compared(folder: Path) -> Study:
+    """The small study, whose candidates are compared two at a time, as simulated people do."""
+    study = build_to("paired", Study.create(folder / "study.db", Setup(title="Small")), folder)
+    which = RoundPlan("which", "which: one_of(A,B,tie)", role="rater", answers=2, people=3)
+    columns = SidePlan(compare=Compare(grid="main", size=2))
+    study.add_grid(GridPlan("rank", SidePlan(rows_of="main"), columns, (which,)))
+    grid = study.grid("rank")
+    grid.pair()
+    grid.assign_round()
+    grid.simulate(Simulate(accuracy=0.7, seed=1))
+    return study
+
+
 BUILT: Mapping[str, Callable[[Path], Study]] = {
     "shown": shown,
     "unasked": unasked,
     "curated": curated,
+    "compared": compared,
     "piloted": piloted,
     "surveyed": surveyed,
     "planned": planned,

@@ -65,6 +65,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("grids",): ("dealt", ""),
     ("status",): ("checked", ""),
     ("agreement",): ("labelled", ""),
+    ("ranking",): ("compared", "--grid rank"),
     ("aggregate",): ("labelled", ""),
     ("groups",): ("surveyed", ""),
     ("adjudicate",): ("decided", ""),

@@ -154,6 +154,9 @@ agreement
 + --round nowhere | --weights linear | --indefinite drop | --intervals annotators | --level 0.9 | --blocks row
 + --bin 1-2 || --blocks row > --metadata hs_topic
 - --metadata hs_topic
+ranking
++ --prior 1 | --tie left-out | --level 0.9 | --round nowhere
+- --caption | --figure-width page
 aggregate
 + --label-model majority | --round nowhere | --out {folder}/p.csv
 - --seed 5
@@ -208,6 +211,7 @@ export preferences
 + =--out {folder}/p > --tier bronze || =--tier bronze > --out {folder}/p
 + --test-share 0.25 | --seed 5 | --negatives 1
 + =--tier diamond --test-share 0.75 --out {folder}/p > --diamond majority
+- compared/ =--grid rank --out {folder}/p.jsonl > --seed 5 | --negatives 1 | --test-share 0.5 | --diamond majority
 export qrels
 + =--out {folder}/q > --tier bronze || =--tier bronze > --out {folder}/q
 + --pool positive | --binary | --ids own | --diamond majority

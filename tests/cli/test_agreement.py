@@ -8,7 +8,7 @@ from pathlib import Path
 
 from steps.online import at_desk, give
 
-from cli.conftest import At, Fcpair, rows_of
+from cli.conftest import At, Fcpair, Put, rows_of
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.study import Study
@@ -168,3 +168,23 @@ def test_every_report_says_how_many_cells_were_drawn(at: At, fcpair: Fcpair) -> 
     assert "sampled,,of,24" in fcpair("status", "--format", "csv").stdout
     assert "drawn from 24" in fcpair.line("log")
     assert "judgements are never discarded" in fcpair.refusal("pair", "--sample", "4", "--redo")
+
+
+# -- rankings
+
+
+def test_texts_that_were_compared_are_ranked_in_every_format(put: Put, fcpair: Fcpair, study: Path) -> None:
+    put("compared", study.parent)
+    printed = fcpair("ranking", "--grid", "rank").stdout
+    assert "Row 1: People who like cycli…" in printed
+    assert "by choix: the most probable ones under a normal prior" in " ".join(printed.split())
+    assert "a tie is half a win of each" in printed
+    assert "Transitive triads" in printed
+    rows = fcpair.csv("ranking", "--grid", "rank")
+    assert len(rows) == 24
+    assert {row["rank"] for row in rows} == set("123456")
+    found = fcpair.json("ranking", "--grid", "rank", "--prior", "0")
+    assert found["options"] == {"prior": 0.0, "tie": "half", "level": 0.95}
+    assert [text["score"] is None for text in found["texts"]] == [bool(text["undefined"]) for text in found["texts"]]
+    assert "this grid compares nothing" in fcpair.refusal("ranking")
+    assert "prior is -1" in fcpair.refusal("ranking", "--grid", "rank", "--prior", "-1")

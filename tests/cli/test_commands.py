@@ -30,7 +30,7 @@ SECTIONS = {
     "Build": ["import", "select", "retrieve", "pair", "plan", "calibrate", "assign"],
     "People": ["people", "serve"],
     "Answers": ["labels", "answers", "simulate", "examples", "generate", "curation"],
-    "Decide": ["agreement", "aggregate", "groups", "adjudicate", "validate"],
+    "Decide": ["agreement", "ranking", "aggregate", "groups", "adjudicate", "validate"],
     "Grade": ["partition", "explain", "evaluate", "export", "report", "methods"],
     "Publish": ["release", "verify", "diff"],
     "Texts": ["describe", "split", "measure", "classify", "correlate", "ratings"],
@@ -52,7 +52,7 @@ ON_A_GRID = {
         "examples",
         "generate",
     ),
-    *("agreement", "adjudicate", "aggregate"),
+    *("agreement", "ranking", "adjudicate", "aggregate"),
     *("validate", "partition", "explain", "evaluate", "export", "describe", "split", "measure", "classify"),
     *("correlate", "curation", "ratings", "diversity", "groups", "bias", "ask", "note"),
 }

@@ -29,6 +29,7 @@ from fcpair.cli.options import (
 )
 from fcpair.cli.output import studies
 from fcpair.cli.terminal import print_raw, print_wrapped
+from fcpair.errors import InputError
 from fcpair.files.answers.writings import Layout
 from fcpair.files.release.exports import EXPORTS, ExportKind
 from fcpair.files.release.release_facts import FORM_FILE, read_form, template_text
@@ -158,6 +159,12 @@ def diff(before: Path, after: Path, form: str) -> None:
 
 TIER_OPTIONS = {
     "tier": shared_option("--tier", required=True, metavar="TIER", shell_complete=complete_tier),
+    "given": shared_option(
+        "--tier",
+        metavar="TIER",
+        shell_complete=complete_tier,
+        detail="Without it, answers of a grid of comparisons are written as given.",
+    ),
     "without": option(
         "--without", metavar="TIER", help="Leave out every row with an HS of this tier; without it none is left out."
     ),
@@ -182,6 +189,8 @@ def _add_command(kind: ExportKind) -> None:
 
     def write(grid: Grid, rules: Partition, options: Export, out: Path, **tier: str | None) -> None:
         with output.status_spinner("writing"):
+            if kind.given and tier[kind.tier] is None and not grid.desk.has_comparisons:
+                raise InputError("name the tier (`--tier`); only a grid of comparisons has preferences without one")
             run = kind.write(grid.tiers(rules).export, out, tier.get(kind.tier), options)
         output.print_run(run)
         output.warn_of_basis(grid)
@@ -189,8 +198,12 @@ def _add_command(kind: ExportKind) -> None:
     write.__doc__ = kind.help
     command = params(Export, only=kind.params)((folder_option if kind.is_folder else file_option)(write))
     if kind.tier:
-        command = TIER_OPTIONS[kind.tier](command)
+        command = TIER_OPTIONS["given" if kind.given else kind.tier](command)
     command = with_grid(effective_params(Partition, "rules")(command))
+    if kind.given:
+        command = take_effect(
+            *(f"--{name.replace('_', '-')}" for name in kind.params), "--diamond", only_with="--tier"
+        )(command)
     if kind.tier == "without":
         command = take_effect("--pool", "--diamond", only_with="--without")(command)
     export.command(kind.name)(command)

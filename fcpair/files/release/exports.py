@@ -22,6 +22,7 @@ class ExportKind:
     tier: str  # the option that names one: `tier`, which it needs, `without`, which it can lack; empty where it has all
     help: str  # says what it is to whoever types its command
     trains: bool = False
+    given: str = ""  # the method that writes it where no tier is named: of a grid of comparisons, as people gave it
 
     @property
     def is_folder(self) -> bool:
@@ -30,6 +31,8 @@ class ExportKind:
 
     def write(self, exports: Any, path: Path, tier: str | None, options: Export) -> Any:
         """Write it to a path by its method of `Exports`; returns the run."""
+        if self.given and tier is None:
+            return getattr(exports, self.given)(path)
         if self.trains:
             return exports.training(self.name, path, tier, options)
         return getattr(exports, self.name)(path, *([tier] if self.tier else []), options)
@@ -130,15 +133,20 @@ Example:
         "{tier}-preferences",
         _DRAWN,
         "tier",
-        """Write preference pairs.
+        """Write preferences, drawn from a tier or as they were given.
 
-The columns are `prompt`, `chosen`, `rejected`, as TRL has them. The rows are drawn as those of the triplets are:
-the same options and seed give the same ones.
+The columns are `prompt`, `chosen`, `rejected`, as TRL has them. The rows of a tier are drawn as those of the triplets
+are: the same options and seed give the same ones.
+
+Of a grid whose columns `compare` texts, without --tier, it writes a file (.jsonl) with a line for each answer as it was
+given: the row, the options in the order shown, the answer, who gave it and when, and these three columns.
 
 \b
 Example:
-  fcpair export preferences --tier gold --seed 13 --out preferences/""",
+  fcpair export preferences --tier gold --seed 13 --out preferences/
+  fcpair export preferences --grid rank --out preferences.jsonl""",
         trains=True,
+        given="comparisons",
     ),
     ExportKind(
         "corpus",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from fcpair.stages.assignment.overlap_plan import OverlapPlan
     from fcpair.stages.assignment.width_sources import PredictedWidth
+    from fcpair.stages.stats.ranking import Ranking
 
 
 def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated: str | None = None) -> list[Forest]:
@@ -96,6 +97,17 @@ def of_groups(comparisons: Sequence[GroupComparison], simulated: str | None = No
         notes = (basis, f"Errors clustered by item and annotator. The result is {ASSOCIATION}.")
         figures.append(Forest(comparison.by, axis, marks, notes, simulated, 0.0, (-1, 1)))
     return figures
+
+
+def of_ranking(ranking: Ranking, simulated: str | None = None) -> list[Forest]:
+    """A figure for each row: the score of each of its texts, the best first."""
+    marks = dict[int, list[Mark]]()
+    rests_on = tuple(f"{sentence[0].upper()}{sentence[1:]}." for sentence in ranking.methods)
+    for item in ranking.texts:
+        figures = item.score, item.low, item.high
+        marks.setdefault(item.row, []).append(Mark(ranking.bodies[item.text_id], "", *figures))
+    axis, titles = mark("score in log-odds; 0 is the mean of the row"), ranking.titles
+    return [Forest(titles[row], axis, tuple(of), rests_on, simulated, 0.0) for row, of in marks.items()]
 
 
 TITLE = "Hours and widths of intervals"
@@ -167,6 +179,7 @@ def _line_style(at: int) -> dict[str, Any]:
 FIGURES: Mapping[str, Callable[[Any], Sequence[PaperFigure | Forest]]] = {
     "Outcome": outcome_figures,
     "OverlapPlan": plan_figures,
+    "Ranking": of_ranking,
     "GroupsFound": lambda found: of_groups(found.compared, found.simulated),
 }
 """By the class of the result."""

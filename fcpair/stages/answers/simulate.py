@@ -16,6 +16,7 @@ import numpy as np
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
 from fcpair.lazy import scipy
+from fcpair.stages.corpus.comparisons import LETTERS
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Curate, Edit, Form, Question, Text
 from fcpair.stages.questions.form import Answer
 from fcpair.stages.stats.latent_labels import Effects, class_model_at, fit_effects
@@ -140,6 +141,20 @@ def draw_form_truths(n_cells: int, form: Form, positive: float, seed: int) -> In
     return np.array(truths, np.int64).reshape(len(truths), n_cells).T
 
 
+def compared_truths(shown: Ints, form: Form, seed: int) -> Ints:
+    """The true code of each comparison in each part of a form, `(n, n_parts)`: for `worst` the letter of the worst
+    text, else that of the best. How good a text is, by its id in `shown` `(n, size)`, is a standard normal number.
+    """
+    ids, place = np.unique(shown, return_inverse=True)
+    merit = np.random.default_rng([seed, 8]).normal(size=len(ids))[place.reshape(shown.shape)]
+    places, truths = {True: merit.argmin(axis=1), False: merit.argmax(axis=1)}, []
+    for part in form.parts():
+        codes = {choice.name: choice.code for choice in part.question}
+        letters = [codes.get(letter, part.question.codes[0]) for letter in LETTERS[: shown.shape[1]]]
+        truths.append(np.array(letters)[places[part.name == "worst"]])
+    return np.array(truths, np.int64).reshape(len(truths), len(shown)).T
+
+
 def draw_form_answers(
     true: Ints, form: Form, habits: Habits, seed: int, texts_to_edit: Sequence[str] = ()
 ) -> list[Answer | None]:
@@ -157,10 +172,15 @@ def draw_form_answers(
         columns.append((name, list(_draw_question(question, codes[:, first : first + n_parts], rng, texts_to_edit))))
         first += n_parts
     answers: list[Answer | None] = []
+    unlike = dict(form.unlike)
     for at in range(n):
         answer: Answer = {}
         for name, values in columns:
             answer[name] = values[at] if form.is_asked(name, answer) else None
+            question, other = form[name], unlike.get(name)
+            if isinstance(question, Closed) and other and answer[name] == answer[other]:  # the next one that is left
+                definite = question.definite
+                answer[name] = definite[(definite.index(values[at]) + 1) % len(definite)]
         answers.append(None if skipped[at] else answer)
     return answers
 

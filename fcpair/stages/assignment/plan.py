@@ -13,6 +13,7 @@ from fcpair.stages.answers.model_spec import DEFINITION, EXAMPLES, parse_model_s
 from fcpair.stages.questions import AnyOf, Closed, Form, OneOf, parse_form
 from fcpair.stages.questions.labels import check_own_tiers, need_tiers
 from fcpair.stages.stats.agreement import check_bins
+from fcpair.stages.stats.ranking import choice_places
 
 VALIDATION_ROUND = "validate"  # the round in which decisions are validated
 # What files of answers say of a text that was edited: what was done with it, and how much of it was changed.
@@ -35,6 +36,11 @@ def check_plan(plan: GridPlan) -> None:
                 "column of their own; give the question another name"
             )
         _check_always(plan, round_.name, form)
+        if plan.columns.compare:
+            try:
+                choice_places(form, plan.columns.compare.size)
+            except InputError as error:
+                raise InputError(f"round `{round_.name}` of grid `{plan.name}`: {error}") from None
         if round_.name in plan.hiding and (round_.in_order or form.has_always):
             revealing = "`in_order`" if round_.in_order else "`always=column`"
             raise InputError(
@@ -111,13 +117,15 @@ def check_plans(plans: Sequence[GridPlan], earlier_forms: Mapping[str, str]) -> 
         check_plan(plan)
         if plan.name in known_forms:
             raise InputError(f"there is already a grid `{plan.name}`; give each grid its own name")
-        for earlier in dict.fromkeys((*plan.rows.grids, *plan.columns.grids)):
+        for earlier in dict.fromkeys((*plan.rows.rests_on, *plan.columns.rests_on)):
+            is_written = earlier in {*plan.rows.grids, *plan.columns.grids}
             if earlier not in known_forms:
                 hint = f"earlier are {', '.join(known_forms)}" if known_forms else "it is the first"
+                what = "the answers" if is_written else "texts"
                 raise InputError(
-                    f"grid `{plan.name}` takes the answers of `{earlier}`, which is not an earlier grid; {hint}"
+                    f"grid `{plan.name}` takes {what} of `{earlier}`, which is not an earlier grid; {hint}"
                 )
-            if not parse_form(known_forms[earlier]).written_question:
+            if is_written and not parse_form(known_forms[earlier]).written_question:
                 raise InputError(
                     f"grid `{plan.name}` takes the answers of `{earlier}`, but the main round of that grid asks for "
                     "no text; ask `text()` there"

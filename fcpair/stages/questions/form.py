@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fcpair.errors import InputError, suggest_name
 from fcpair.lazy import np
-from fcpair.sentences import join, say
+from fcpair.sentences import join, mark, say
 from fcpair.stages.questions.base import NO_CODE, Closed, Part, Question
 from fcpair.stages.questions.closed import AnyOf, OneOf, Scale
 from fcpair.stages.questions.named_values import PLAIN, QUOTED, match_series, quote_name, read_call, unquote
@@ -24,7 +24,7 @@ Answer = dict[str, Any]
 _WORD = re.compile("[A-Za-z][A-Za-z0-9_]*")
 _QUESTION = rf'[^\s:;"()]+\s*\((?:{QUOTED}|[^"()])*\)'
 _ANSWER = f"(?:{QUOTED}|{PLAIN})"
-_WHEN = rf"(?:when\s+([A-Za-z0-9_]+)\s*=\s*({_ANSWER}(?:\s*,\s*{_ANSWER})*))?"
+_WHEN = rf"(?:when\s+([A-Za-z0-9_]+)\s*=\s*({_ANSWER}(?:\s*,\s*{_ANSWER})*))?\s*(?:unlike\s+([A-Za-z0-9_]+))?"
 _ASKED = re.compile(rf"\s*({_QUESTION})\s*{_WHEN}\s*", re.DOTALL)
 _NAMED = re.compile(rf'\s*([^\s:;"()]+)\s*:\s*({_QUESTION})\s*{_WHEN}\s*(?:;|\Z)', re.DOTALL)
 _EXPECTED = "expected a name, a colon and a question, such as `text: text(); types: any_of(a,b)`"
@@ -46,12 +46,14 @@ class Form:
     """Questions that are answered together, in their order: `text: text(min_words=6); types: any_of(facts,humour)`.
 
     An answer is a dictionary: of each name, the answer of its question; None of one that is not asked, as it depends on
-    an earlier one (`text: text() when abusive=yes`). Raises InputError for no question, a duplicated name, one that is
-    not a word of ASCII letters, digits and `_`, or a question that depends on no answer of an earlier `one_of(...)`.
+    an earlier one (`text: text() when abusive=yes`). One that is `unlike` an earlier one may not have the same answer
+    (`worst: one_of(A,B,C) unlike best`). Raises InputError for no question, a duplicated name, one that is not a word
+    of ASCII letters, digits and `_`, or a question that depends on no answer of an earlier `one_of(...)`.
     """
 
     questions: tuple[tuple[str, Question[Any]], ...]
     conditions: tuple[tuple[str, When], ...] = ()
+    unlike: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not (names := [name for name, _ in self.questions]):
@@ -74,6 +76,9 @@ class Form:
                     raise InputError(
                         f"`{name}` {when}: `{answer}` is not an answer there; {suggest_name(answer, choices)}"
                     )
+        for name, other in self.unlike:
+            if other not in names[: names.index(name)] or not all(isinstance(self[of], OneOf) for of in (name, other)):
+                raise InputError(f"`{name}` unlike {other}: both are one_of(...), and `{other}` comes before `{name}`")
 
     @classmethod
     def from_table(cls, questions: Mapping[str, str | Question[Any]]) -> Self:
@@ -83,19 +88,23 @@ class Form:
                 raise InputError(f"`{name}` is `{value}`; expected a question such as `text()`")
         parsed: list[tuple[str, Question[Any]]] = []
         conditions: list[tuple[str, When]] = []
+        unlike: list[tuple[str, str]] = []
         for name, value in questions.items():
             match = _ASKED.fullmatch(value) if isinstance(value, str) else None
-            printed = match[1] if match and match[2] else value
+            printed = match[1] if match and (match[2] or match[4]) else value
             parsed.append((name, parse_question(printed) if isinstance(printed, str) else printed))
             if match and match[2]:
                 conditions.append((name, _when(match[2], match[3])))
-        return cls(tuple(parsed), tuple(conditions))
+            if match and match[4]:
+                unlike.append((name, match[4]))
+        return cls(tuple(parsed), tuple(conditions), tuple(unlike))
 
     @property
     def table(self) -> dict[str, str]:
         """The questions in their printed form by their names, with what they depend on, as `from_table` takes them."""
         when = {name: f" {condition}" for name, condition in self.conditions}
-        return {name: f"{question}{when.get(name, '')}" for name, question in self.questions}
+        unlike = {name: f" unlike {other}" for name, other in self.unlike}
+        return {name: f"{question}{when.get(name, '')}{unlike.get(name, '')}" for name, question in self.questions}
 
     def __str__(self) -> str:
         return "; ".join(f"{name}: {question}" for name, question in self.table.items())
@@ -152,7 +161,7 @@ class Form:
         return self._read_each(values, lambda question, value: question.load(value))
 
     def _read_each(self, values: Mapping[str, Any], reader: Callable[[Question[Any], Any], Any]) -> Answer:
-        answer: Answer = {}
+        answer, unlike = Answer(), dict(self.unlike)
         problems: list[str] = [
             say("`%(name)s` is not a question here", name=name) for name in values if name not in dict(self.questions)
         ]
@@ -168,6 +177,11 @@ class Form:
             except InputError as error:
                 what, is_alone = str(error) if name in values else say("an answer is missing"), len(self.questions) == 1
                 problems.append(what if is_alone else say("%(place)s: %(what)s", place=name, what=what))
+                continue
+            other = unlike.get(name, "")
+            if answer.get(other) is not None and self[other].store(answer[other]) == question.store(answer[name]):
+                same = mark("%(name)s: `%(answer)s` is the answer to %(other)s already; choose another one")
+                problems.append(say(same, name=name, answer=question.name(answer[name]), other=other))
         if problems:
             raise InputError(join(problems, "; "))
         return answer
@@ -218,16 +232,21 @@ class Form:
         return tuple(chain.from_iterable(codes))
 
     def as_json(self) -> list[dict[str, Any]]:
-        """JSON that a page needs: of each question its `name`, its own JSON, and `when` it is asked (see `When`)."""
-        when = {name: {"when": condition._asdict()} for name, condition in self.conditions}
-        return [{"name": name, **question.as_json(), **when.get(name, {})} for name, question in self.questions]
+        """JSON that a page needs: of each question its `name`, its own JSON, `when` it is asked (see `When`), and which
+        question it is `unlike`.
+        """
+        more: dict[str, dict[str, Any]] = {name: {"when": condition._asdict()} for name, condition in self.conditions}
+        for name, other in self.unlike:
+            more[name] = more.get(name, {}) | {"unlike": other}
+        return [{"name": name, **question.as_json(), **more.get(name, {})} for name, question in self.questions]
 
 
 def parse_form(text: str) -> Form:
     """The form that a study keeps as `text`; raises InputError for what cannot be read, and what Form refuses."""
     matches = list(match_series(_NAMED, text.strip(), _EXPECTED))
     questions = tuple((match[1], parse_question(match[2], is_stored=True)) for match in matches)
-    return Form(questions, tuple((match[1], _when(match[3], match[4])) for match in matches if match[3]))
+    conditions = tuple((match[1], _when(match[3], match[4])) for match in matches if match[3])
+    return Form(questions, conditions, tuple((match[1], match[5]) for match in matches if match[5]))
 
 
 def _when(question: str, answers: str) -> When:

@@ -20,7 +20,7 @@ from fcpair.files.corpus.corpus import CN, HS, with_own_ids
 from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
 from fcpair.params import Assign, Ids
-from fcpair.records import Known, Origin, Round, RunRecord
+from fcpair.records import COMPARISON, Known, Origin, Round, RunRecord
 from fcpair.sentences import Answer, join, mark, say
 from fcpair.stages.answers.replies import is_ascending, is_sorted
 from fcpair.stages.corpus.text_identity import identity, strip_zero_decimals
@@ -384,8 +384,10 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
 
 
 def _text_ids_by_digest(tx: Tx, kind: str) -> dict[str, int]:
-    """The id of every text of a kind by its digest; of what was written, those of the grid whose digest is unique."""
-    if kind != rounds.WRITTEN:
+    """The id of every text of a kind by its digest; of what was written, or compares, those of the grid whose digest is
+    unique.
+    """
+    if kind not in (rounds.WRITTEN, COMPARISON):
         merged = spellings(tx)
         return {digest: merged.get(text_id, text_id) for digest, text_id in texts.text_ids(tx, kind).items()}
     grid_texts = cells.texts_of_grid(tx).query("kind == @kind")

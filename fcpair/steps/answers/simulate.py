@@ -132,7 +132,9 @@ class _SimulatedPeople:
             hs, cn = (grid_cells[name].to_numpy(np.int64) for name in ("hs_id", "cn_id"))
             latent = simulation.draw_pairs(hs, cn, self._effects, seed)
             self._latent_by_cell = pd.Series(latent, index=grid_cells["cell_id"])
-        if self.question is None:  # what is true of a cell is the same for all who are ever asked about it
+        if cells.has_comparisons(tx):
+            truths = simulation.compared_truths(cells.compared_texts(tx)[1], self._form, seed)
+        elif self.question is None:  # what is true of a cell is the same for all who are ever asked about it
             truths = simulation.draw_form_truths(len(grid_cells), self._form, positive, seed)
         elif self._latent_by_cell is None:
             truths = simulation.draw_truths(len(grid_cells), self.question, positive, seed)

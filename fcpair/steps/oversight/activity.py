@@ -26,9 +26,10 @@ from fcpair.stages.questions.labels import VERDICT, tier_obstacle
 from fcpair.steps.answers.answer_tables import export_answers
 from fcpair.steps.base.answer_values import MOST_CHOICES, form_of
 from fcpair.steps.base.context import GridContext, scheme_of
-from fcpair.steps.release.partition import LabelArrays, graded_pairs, heads_of
+from fcpair.steps.release.partition import heads_of
 from fcpair.steps.rules import rule_decisions, tallies
 from fcpair.steps.rules.tallies import Tally, split_unanimous
+from fcpair.steps.rules.tier_evidence import LabelArrays, graded_pairs
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.answers.activity_log import Decision

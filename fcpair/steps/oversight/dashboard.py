@@ -155,7 +155,9 @@ class Monitor:
         from fcpair.steps.survey import declared_questions
 
         roles = (Role.RESPONDENT, Role.MODEL)
-        return self._read(lambda tx: rounds.primary(tx).role in roles or bool(declared_questions(tx)[0]))
+        return self._read(
+            lambda tx: rounds.primary(tx).role in roles or bool(declared_questions(tx)[0]) or cells.has_comparisons(tx)
+        )
 
     @kept
     def survey_sections(self, tx: Tx) -> list[Section]:
@@ -385,11 +387,13 @@ def load_layers(tx: Tx, question: str = "") -> tuple[Layer, ...]:
 
 
 def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
-    """The map of the grid for the answers to a question, the first where none is named; None before there are cells."""
+    """The map of the grid for the answers to a question, the first where none is named; None before there are cells,
+    and of comparisons.
+    """
     asked = _find_asked(tx, question)
     located = cells.cell_arrays(tx)
     cell_ids, places = located["cell_id"], cells.places_of(tx, located)
-    if not len(cell_ids):
+    if not len(cell_ids) or cells.has_comparisons(tx):  # of which a map would show little but places without a cell
         return None
     arrays = pair_search.current_answers(tx, asked.round_)
     choices = np.full(int(arrays["answer_id"].max(initial=0)) + 1, NO_CODE)  # by the id of the answer

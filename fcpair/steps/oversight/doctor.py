@@ -26,7 +26,7 @@ from fcpair.store import Store, Tx, adjudications, backups, doctor_checks, optou
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.backups import copy
-from fcpair.store.corpus import grids
+from fcpair.store.corpus import cells, grids
 from fcpair.store.database import schema
 from fcpair.store.database.backends import Place
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS
@@ -167,7 +167,7 @@ def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOut
 
 
 def _check_grid(tx: Tx) -> CheckOutcome:
-    if settings.of_stage(tx, Import.stage).get("reader") == FORMAT:
+    if settings.of_stage(tx, Import.stage).get("reader") == FORMAT or cells.has_comparisons(tx):
         return doctor_checks.published_grid(tx)
     keeps_known = context.options_as_done(tx, Pair).keep_known
     if sample := context.load_sample_size(tx):

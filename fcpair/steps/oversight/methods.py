@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fcpair.errors import InputError, UnknownIdError
 from fcpair.files.tables.folders import replace_file
-from fcpair.params import MAIN, Agree, MethodsFormat, Partition
+from fcpair.params import MAIN, Agree, MethodsFormat, Partition, Rank
 from fcpair.records import BY_HAND, UNDECIDED, Role, Round, RunRecord, Status
 from fcpair.report.methods import (
     AnswerSource,
@@ -27,6 +27,7 @@ from fcpair.report.methods import (
 from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.adjudication.agreement import agreement_counts
+from fcpair.steps.answers.ranking import ranking_of
 from fcpair.steps.base.context import StudyContext, effective_options, is_planned, labels_of
 from fcpair.steps.people.known_pairs import scores
 from fcpair.steps.release.block_report import block_notes
@@ -36,7 +37,7 @@ from fcpair.steps.rules.tallies import split_unanimous, tally
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
-from fcpair.store.corpus import grids
+from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import runs, settings
 
 SUFFIXES: dict[MethodsFormat, str] = {"markdown": ".md", "latex": ".tex"}
@@ -127,6 +128,8 @@ def _load_state(tx: Tx) -> GridState:
     has_answers = bool(judgements.answered_cells(tx, rounds.primary(tx)))
     if has_answers and (not is_planned(tx) or settings.with_recipe(tx, Agree.stage)):
         state = replace(state, agree=agree, agreement=agreement_counts(tx, agree))
+    if has_answers and cells.has_comparisons(tx):
+        state = replace(state, ranking="; ".join(ranking_of(tx, Rank(), rounds.primary(tx)).methods))
     if question is None:
         return state
     standing = tally(tx)

@@ -309,7 +309,8 @@ def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) 
     """All that can be done now in the grid of the transaction, what comes first before the rest."""
     if not cells.number_range(tx)[1]:
         if plan := settings.of_stage(tx, PLAN):
-            has_to_wait = any(wait_for_grids(tx, side["answers"]) for side in plan.values())
+            compared = (plan["columns"].get("compare") or {}).get("grid", "")
+            has_to_wait = any(wait_for_grids(tx, of) for of in (compared, *(side["answers"] for side in plan.values())))
             return [NextStep(Act.WAIT if has_to_wait else Act.PAIR)]
         counts = n_built(tx)
         return [NextStep(Act(next(stage for stage in BUILDING if not counts[stage])))]

@@ -33,8 +33,8 @@ from fcpair.stages.questions.labels import need_tiers, tier_obstacle
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, scheme_of
 from fcpair.steps.base.figure_cache import Marks
 from fcpair.steps.oversight.activity import current_labels
-from fcpair.steps.release.partition import align
 from fcpair.steps.rules import rule_decisions
+from fcpair.steps.rules.tier_evidence import align
 from fcpair.store import Tx, adjudications, disputes, people
 from fcpair.store.answers import judgements
 from fcpair.store.answers.answer_arrays import answer_arrays

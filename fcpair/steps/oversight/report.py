@@ -20,7 +20,17 @@ from fcpair.errors import InputError
 from fcpair.evaluate.outcome import Outcome
 from fcpair.files.tables.folders import replace_file
 from fcpair.lazy import pd
-from fcpair.params import Adjudicate, Agree, AgreementBlocks, DiamondRule, Indefinite, IntervalScope, Partition, Weights
+from fcpair.params import (
+    Adjudicate,
+    Agree,
+    AgreementBlocks,
+    DiamondRule,
+    Indefinite,
+    IntervalScope,
+    Partition,
+    Rank,
+    Weights,
+)
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.report import data
 from fcpair.report.data import EvaluationFigures, Stage
@@ -35,6 +45,7 @@ from fcpair.stages.survey import add_shares, count_answers, margin_of_error
 from fcpair.steps.adjudication.agreement import agreement_blocks, measure_labels
 from fcpair.steps.adjudication.discussion import load_calibration_result
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
+from fcpair.steps.answers.ranking import ranking_of
 from fcpair.steps.base.answer_values import MOST_CHOICES, closed_question, current_form, form_of
 from fcpair.steps.base.context import (
     StudyContext,
@@ -48,9 +59,9 @@ from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.oversight.activity import decision_figures, load_people, people_figures
 from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.block_report import basis_notes
-from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.tallies import round_progress
+from fcpair.steps.rules.tier_evidence import GRADED
 from fcpair.steps.survey import answers_to_grid_items, compare_groups_of_round, declared_questions, is_survey, survey_of
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import activity_log, judgements
@@ -323,6 +334,14 @@ def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> data.SurveysPart
     part = data.SurveysPart(groups=group_figures(tx, round_))
     if not is_planned(tx):
         return part
+    if cells.has_comparisons(tx):
+        ranked = ranking_of(tx, Rank(), round_)
+        if not in_words:
+            bodies = {
+                text_id: f"text {at}" for at, text_id in enumerate(sorted({of.text_id for of in ranked.texts}), 1)
+            }
+            ranked = replace(ranked, row_texts=dict.fromkeys(ranked.row_texts, ""), bodies=bodies)
+        return replace(part, ranking=ranked)
     if round_.role is Role.RESPONDENT and is_survey(form_of(round_.form)):
         survey = survey_of(tx, name)
         answers, n_people = survey.given, int(survey.given["person"].nunique())

@@ -38,6 +38,7 @@ from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import find_rule, tier_rules
 from fcpair.steps.answers.answer_tables import ROW, decisions_table, rows_table
 from fcpair.steps.answers.curation import written_table
+from fcpair.steps.answers.ranking import preference_lines
 from fcpair.steps.base import context
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
@@ -47,6 +48,7 @@ from fcpair.steps.release.partition import TierTable, empty_tier_message, load_t
 from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids, texts
 from fcpair.store.oversight import runs
 from fcpair.texts.stratify import complete_shares, stratify
@@ -156,6 +158,19 @@ class Exports:
         sets = training_sets(kind, pairs, bodies, options)
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
         return _write(self._grid, folder, files, params, sets.counts)
+
+    def comparisons(self, path: str | Path, round: str | None = None) -> RunRecord:
+        """Write the answers of a grid of comparisons as they were given, a line of JSON each; see `preference_lines`.
+
+        Raises StageError for a grid that compares nothing, InputError for a name that does not end in .jsonl.
+        """
+        if Path(path).suffix.lower() != ".jsonl":
+            raise InputError(f"{path}: expected a name that ends in .jsonl")
+        with self._grid._store.read() as tx:
+            round_ = rounds.by_name(tx, round)
+            lines = preference_lines(tx, round_)
+        params = {"kind": "preferences", "grid": self._grid.grid.name, "round": round_.name}
+        return _write(self._grid, path, {"": lines}, params, {"preferences": lines.count("\n")})
 
     @takes_params
     def corpus(

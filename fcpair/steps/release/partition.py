@@ -9,9 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fcpair.errors import EXPECTED, InputError, suggest_name
 from fcpair.files.corpus.corpus import CN
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
@@ -23,25 +20,21 @@ from fcpair.notebook import Result
 from fcpair.params import POOLS, DiamondRule, Ids, Partition
 from fcpair.records import TIERS, UNDECIDED, Origin, Rule, RunRecord, Tier
 from fcpair.sentences import mark, say
-from fcpair.stages.adjudication.adjudicate import combine_verdicts, tally
 from fcpair.stages.adjudication.partition import (
     CELL_HEADS,
     PAIR_HEADS,
     ColumnHeads,
-    Evidence,
     TierRule,
     best_first,
-    best_of_four,
     failed_demands,
     find_rule,
     is_in_tier,
     is_member,
-    memberships,
     tier_rules,
     tier_tables,
 )
 from fcpair.stages.corpus.text_identity import NO_TEXT
-from fcpair.stages.questions import NO_CODE, SKIP, Closed
+from fcpair.stages.questions import SKIP, Closed
 from fcpair.stages.questions.labels import VERDICT, check_own_tiers, need_tiers, tier_obstacle
 from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import form_of, format_answer, to_client
@@ -50,6 +43,7 @@ from fcpair.steps.base.keywords import check_seen, own, takes_params
 from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.tallies import read_request_note
+from fcpair.steps.rules.tier_evidence import GRADED, evidence_of, graded_pairs
 from fcpair.store import Tx, adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
@@ -57,10 +51,6 @@ from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.work_records import Explanation, TierCheck
-
-LabelArrays = Mapping[str, NDArray[np.int64]]
-GRADED = ("cell_id", "hs_id", "cn_id", "code")
-"""Columns of labels that tiers follow from."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,44 +152,9 @@ def heads_of(tx: Tx) -> ColumnHeads:
     return CELL_HEADS if context.is_planned(tx) else PAIR_HEADS
 
 
-def graded_pairs(
-    tx: Tx, question: Closed, rules: tuple[TierRule, ...], labels: LabelArrays
-) -> dict[str, NDArray[np.int64]]:
-    """The columns of `TierTable.pairs`; `labels` are the current ones, with the columns of GRADED."""
-    evidence = evidence_of(tx, labels, question)
-    tiers = memberships(evidence, rules)
-    cell_ids, first = np.unique(labels["cell_id"], return_index=True)
-    return {
-        "cell_id": cell_ids,
-        **{name: labels[name][first] for name in ("hs_id", "cn_id")},
-        "n_labels": evidence.tally.n_labels,
-        "final": evidence.final,
-        "verdict": evidence.verdict,
-        "tier": best_of_four(tiers),
-        "tiers": tiers,
-    }
-
-
 def with_pair_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows as others get them: `cell_id` is the number of the pair."""
     return rows.assign(cell_id=to_public_number(rows["cell_id"]))
-
-
-def evidence_of(tx: Tx, labels: LabelArrays, question: Closed) -> Evidence:
-    """The evidence on the pairs with these `labels`, which have the columns `cell_id` and `code`."""
-    label_tally = tally(labels["cell_id"], labels["code"], question)
-    decisions, verdicts = adjudications.decided_codes(tx), judgements.verdict_arrays(tx)
-    final = align(label_tally.cell_id, decisions["cell_id"], decisions["code"])
-    verdict = align(label_tally.cell_id, *combine_verdicts(verdicts["cell_id"], verdicts["code"]))
-    return Evidence(label_tally, final, verdict)
-
-
-def align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The value of each pair in `pairs` (ascending), -1 where `keys` (ascending) lacks it."""
-    if not len(keys):
-        return np.full(len(pairs), NO_CODE, np.int64)
-    index = np.clip(np.searchsorted(keys, pairs), 0, len(keys) - 1)
-    return np.where(keys[index] == pairs, values[index], NO_CODE)
 
 
 def simulated_cells(*answers: pd.DataFrame) -> set[int]:

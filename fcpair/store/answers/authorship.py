@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, case, func, select
 
+from fcpair.lazy import pd
 from fcpair.records import Role, Round
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import grids
+from fcpair.store.corpus import cells, grids
 from fcpair.store.database import latest_rows
-from fcpair.store.database.statements import as_subquery
+from fcpair.store.database.statements import as_subquery, frame
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, cell, judgement, person, text
 
@@ -38,20 +39,29 @@ def texts_written(tx: Tx, in_round: Round) -> list[int]:
 
 def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
     """Find who of these people ever wrote the row or column of these cells, or the same words: `(n, 2)` numbers."""
-    same_text, rows = text.alias("own"), set[tuple[int, int]]()
+    rows = set[tuple[int, int]]()
     for kind, text_id in zip(grids.side_kinds(tx), cell.c["row_id", "column_id"], strict=True):
         if kind == rounds.WRITTEN:
-            query = (
-                select(cell.c.id, assignment.c.person_id)
-                .join(text, text.c.id == text_id)
-                .join(same_text, (same_text.c.kind == rounds.WRITTEN) & (same_text.c.body == text.c.body))
-                .join(answer, answer.c.text_id == same_text.c.id)
-                .join(judgement, judgement.c.answer_id == answer.c.id)
-                .join(assignment, assignment.c.id == judgement.c.assignment_id)
-                .where(cell.c.id.in_(as_subquery(cell_ids)), assignment.c.person_id.in_(as_subquery(person_ids)))
-            )
-            rows.update((row[0], row[1]) for row in tx.execute(query.distinct()))
+            query = select(cell.c.id, assignment.c.person_id).join(text, text.c.id == text_id)
+            query = query.where(cell.c.id.in_(as_subquery(cell_ids)))
+            rows.update((row[0], row[1]) for row in tx.execute(_with_writers(query, person_ids)))
+    if cells.has_comparisons(tx):
+        located, shown = cells.compared_texts(tx, cell_ids)
+        query = select(text.c.id, assignment.c.person_id).select_from(text).where(text.c.kind == rounds.WRITTEN)
+        query = query.where(text.c.id.in_(as_subquery(np.unique(shown).tolist())))
+        for written_id, person_id in tx.execute(_with_writers(query, person_ids)):
+            rows.update((id_, person_id) for id_ in located["cell_id"][(shown == written_id).any(axis=1)].tolist())
     return np.array(sorted(rows), np.int64).reshape(-1, 2)
+
+
+def _with_writers(query: Select[Any], person_ids: list[int]) -> Select[Any]:
+    """A query on texts, joined with those of these people who ever wrote the same words."""
+    same_text = text.alias("own")
+    query = query.join(same_text, (same_text.c.kind == rounds.WRITTEN) & (same_text.c.body == text.c.body))
+    query = query.join(answer, answer.c.text_id == same_text.c.id)
+    query = query.join(judgement, judgement.c.answer_id == answer.c.id)
+    query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
+    return query.where(assignment.c.person_id.in_(as_subquery(person_ids))).distinct()
 
 
 def authors_of_rows(tx: Tx, cell_ids: list[int], column: str) -> dict[int, frozenset[str]]:
@@ -94,6 +104,13 @@ def cells_answered_before(tx: Tx, of: Round) -> set[int]:
     earlier = rounds.by_name(tx, of.options.rests_on)
     needs_text = of.options.edits_round and earlier.role is not Role.MODEL
     return set(authored_texts(tx, earlier) if needs_text else judgements.answered_cells(tx, earlier))
+
+
+def written_cells(tx: Tx, in_round: Round) -> pd.DataFrame:
+    """The distinct texts that current answers of a round wrote in each cell: `cell_id`, `hs_id`, `cn_id` (the text)."""
+    columns = (assignment.c.cell_id, cell.c.row_id.label("hs_id"), text.c.id.label("cn_id"))
+    query = _written(in_round, *columns).join(cell, cell.c.id == assignment.c.cell_id)
+    return frame(tx, query.distinct().order_by(*columns))
 
 
 def texts_by_writer(tx: Tx, of: Round) -> dict[int, list[int]]:

@@ -11,8 +11,9 @@ from sqlalchemy import ColumnElement, Select, Subquery, delete, exists, func, se
 from fcpair.blocks import Blocks
 from fcpair.errors import InputError
 from fcpair.lazy import NDArray, np, pd
+from fcpair.records import COMPARES, COMPARISON
 from fcpair.store.corpus import sides
-from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, current_grid_id
+from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, current_grid_id, side_kinds
 from fcpair.store.database import backends, statements
 from fcpair.store.database.statements import as_subquery, count, frame, integer_arrays, is_true
 from fcpair.store.database.store import Tx
@@ -156,8 +157,33 @@ def n_cells(tx: Tx) -> int:
 
 
 def row_numbers(tx: Tx, cell_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Row of each of these cells, counted from 0, in a planned grid, which no cell was left out of."""
-    return (cell_ids - cell_range(tx).first - 1) // max(len(sides.text_ids(tx, "column", drawn=True)), 1)
+    """Row of each of these cells, counted from 0."""
+    located, rows = cell_arrays(tx, cell_ids.tolist()), pd.Index(sides.text_ids(tx, "row", drawn=True), dtype="int64")
+    return np.asarray(rows.get_indexer(pd.Index(located["hs_id"]))[np.searchsorted(located["cell_id"], cell_ids)])
+
+
+def has_comparisons(tx: Tx) -> bool:
+    """Return whether the columns of the grid are comparisons of several texts of a row."""
+    return side_kinds(tx)[1] == COMPARISON
+
+
+def add_comparisons(tx: Tx, row_ids: list[int], column_ids: list[int]) -> None:
+    """Write a cell for each comparison, a column of the grid, with the row that it is of, numbered from 1; and seal."""
+    sides.set_texts(tx, "row", dict.fromkeys(row_ids))
+    sides.set_texts(tx, "column", column_ids)
+    numbers = cell_range(tx).first + 1 + np.arange(len(row_ids))
+    add(tx, pd.DataFrame({"id": numbers, "hs_id": row_ids, "cn_id": column_ids}))
+
+
+def compared_texts(tx: Tx, cell_ids: Iterable[int] | None = None) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """The cells of a grid of comparisons, or some of them (`cell_id`, `hs_id`), and the ids of the texts that each
+    shows, in that order, `(n, size)`.
+    """
+    query = select(cell.c.id.label("cell_id"), cell.c.row_id.label("hs_id"), text.c.meta[COMPARES].as_string())
+    query = query.join(text, text.c.id == cell.c.column_id).where(cell_range(tx).holds(cell.c.id))
+    rows = tx.execute(query.where(statements.among(cell.c.id, cell_ids)).order_by(cell.c.id)).all()
+    shown = np.array([row[2].split() for row in rows], np.int64).reshape(len(rows), -1 if rows else 0)
+    return pd.DataFrame([row[:2] for row in rows], columns=["cell_id", "hs_id"]), shown
 
 
 def number_range(tx: Tx) -> tuple[int | None, int | None]:

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from fcpair.lazy import pd
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import checksums
-from fcpair.store.database.statements import count, frame, insert_rows
+from fcpair.store.database.statements import as_subquery, count, frame, insert_rows
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import side as of_side
 from fcpair.store.database.tables import source_pair, text
@@ -70,6 +70,12 @@ def bodies(tx: Tx, kinds: Iterable[str]) -> dict[int, str]:
     """The texts of some kinds, which can be one and the same, by their ids."""
     rows = tx.execute(select(text.c.id, text.c.body).where(text.c.kind.in_(kinds)).order_by(text.c.id))
     return {row.id: row.body for row in rows}
+
+
+def by_id(tx: Tx, ids: Iterable[int]) -> pd.DataFrame:
+    """Those texts that have one of these ids, by it: `body`, `digest`, `language`, `meta`."""
+    query = select(*text.c["id", "body", "digest", "language", "meta"])
+    return frame(tx, query.where(text.c.id.in_(as_subquery(sorted(set(map(int, ids))))))).set_index("id")
 
 
 def source_copies(tx: Tx) -> pd.DataFrame:

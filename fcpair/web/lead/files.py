@@ -208,6 +208,16 @@ DOWNLOADS = {
         fits_always,
     ),
     **{name: _export_download(kind) for name, kind in EXPORTS.items()},
+    "comparisons": Download(
+        mark("Preferences as given"),
+        mark("Each answer to a comparison, with the texts in the order shown."),
+        ("round",),
+        "preferences.jsonl",
+        lambda _study, grid, path, asked: grid.export.comparisons(path, asked.round or None),
+        "answers",
+        mark_plural("%(n)s row in all rounds", "%(n)s rows in all rounds"),
+        lambda here: here.grid.desk.has_comparisons,
+    ),
     "sheets": Download(
         mark("Sheets"),
         mark("What each person has open, as a sheet to fill in; Uploads takes it back."),
@@ -262,7 +272,7 @@ GROUPS = {
     mark("Answers"): ("labels", "answers"),
     mark("To be answered elsewhere"): ("sheets", "validation-sheets", "project"),
     mark("Tiers"): ("partition",),
-    mark("For training and for evaluation tools"): tuple(EXPORTS),
+    mark("For training and for evaluation tools"): (*EXPORTS, "comparisons"),
     mark("Reports"): ("report", "agreement"),
     mark("The study"): ("backup", "recipe", "log", "terms"),
 }

@@ -76,10 +76,17 @@ export class Form {
 
   // Whether nothing is missing; what is, is said beside the question.
   check() {
-    const wrong = this.#blocks.filter((block) => isAsked(block) && block.question.problem);
-    for (const block of this.#blocks) this.#complain(block, wrong.includes(block) ? block.question.problem : "");
+    const problemOf = (block) => block.question.problem || (this.#isRepeated(block) ? t("Please choose another answer than above.") : "");
+    const wrong = this.#blocks.filter((block) => isAsked(block) && problemOf(block));
+    for (const block of this.#blocks) this.#complain(block, wrong.includes(block) ? problemOf(block) : "");
     wrong[0]?.question.inputs[0].focus();
     return !wrong.length;
+  }
+
+  // Whether a question has the answer of the one that it may not be like.
+  #isRepeated({ cell, unlike, question }) {
+    const other = unlike && cell.blocks.find(({ name }) => name === unlike);
+    return Boolean(other && isAsked(other) && other.question.value === question.value);
   }
 
   // Whether somebody has written a text that counts as it stands.
@@ -144,7 +151,7 @@ export class Form {
     const remarks = make("ul", { class: "remarks", "aria-live": "polite" });
     const hasText = WRITTEN.includes(asked.kind);
     if (hasText) problem.before(remarks);
-    return { name: asked.name, when: asked.when, question, element, problem, remarks, hasText };
+    return { name: asked.name, when: asked.when, unlike: asked.unlike, question, element, problem, remarks, hasText };
   }
 
   #complain({ problem, question }, sentence) {

@@ -26,6 +26,7 @@ from fcpair.stages.assignment.overlap_plan import OverlapPlan, plan_grid
 from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.stages.stats.group_differences import Difference, GroupComparison
 from fcpair.stages.stats.predicted_widths import KAPPA_OF_TWO
+from fcpair.stages.stats.ranking import Ranking
 from fcpair.steps.survey import GroupsFound
 
 FOUND = outcome(measures=("NDCG", "MAP(by=all)"))
@@ -65,9 +66,8 @@ def test_figures_say_what_is_made_up() -> None:
 
 
 def test_every_result_with_figures_is_in_the_table() -> None:
-    assert {result.__name__ for result in (Outcome, OverlapPlan, GroupsFound) if issubclass(result, Plotted)} == {
-        *FIGURES
-    }
+    results = (Outcome, OverlapPlan, GroupsFound, Ranking)
+    assert {result.__name__ for result in results if issubclass(result, Plotted)} == {*FIGURES}
 
 
 # -- the figure of a plan: widths stand above their hours, the floor and the recommendation where they are

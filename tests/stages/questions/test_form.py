@@ -41,6 +41,10 @@ def test_a_form_prints_its_questions_by_name_and_signs_in_quotes_do_not_end_one(
         ("b: text() when b=yes", "`b` is not an earlier one_of.* there is none before it"),
         ("a: text(); b: text() when a=yes", "`a` is not an earlier one_of.* there is none before it"),
         ("a: one_of(yes,no); b: text() when a", "cannot be read"),
+        ("a: one_of(yes,no); b: one_of(yes,no) unlike c", "`b` unlike c: both are one_of.* `c` comes before `b`"),
+        ("a: one_of(yes,no) unlike a", "`a` unlike a: both are one_of"),
+        ("a: scale(1,5,1); b: one_of(yes,no) unlike a", "`b` unlike a: both are one_of"),
+        ("a: one_of(yes,no); b: one_of(yes,no) unlike", "cannot be read"),
     ],
 )
 def test_a_form_that_cannot_be_read_is_refused(text: str, problem: str) -> None:
@@ -160,3 +164,20 @@ def test_what_is_asked_must_be_answered_and_what_is_not_must_be_empty() -> None:
         form.load_submitted({"abusive": "yes", "text": "Why?"})
     with pytest.raises(InputError, match=r"^text: this is asked only when abusive=yes; leave it empty$"):
         form.load_submitted({"abusive": "no", "text": "Why would anybody say such a thing?"})
+
+
+BEST_WORST = "best: one_of(A,B,C); worst: one_of(A,B,C) unlike best; why: text(min_words=0) when worst=C"
+
+
+def test_a_question_that_is_unlike_another_is_written_and_read_back_and_refuses_its_answer_at_every_door() -> None:
+    form = parse_form(BEST_WORST)
+    assert str(form) == BEST_WORST
+    assert Form.from_table(form.table) == form
+    assert form.as_json()[1]["unlike"] == "best"
+    assert form.read({"best": "a", "worst": "B", "why": ""}) == {"best": 0, "worst": 1, "why": None}
+    for take in (form.read, form.load_submitted):
+        with pytest.raises(InputError, match=r"^worst: `A` is the answer to best already; choose another one$"):
+            take({"best": "A", "worst": "A", "why": ""})
+    both = parse_form("a: one_of(yes,no); b: one_of(yes,no) when a=yes unlike a")
+    assert str(both) == "a: one_of(yes,no); b: one_of(yes,no) when a=yes unlike a"
+    assert both.load_submitted({"a": "no"}) == {"a": 1, "b": None}, "what is not asked is like nothing"

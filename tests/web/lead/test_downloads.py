@@ -12,9 +12,11 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from steps.small import SELECTED
 
 from fcpair.files.release.exports import EXPORTS
-from fcpair.params import Export, Partition
+from fcpair.params import Export, Partition, Simulate
+from fcpair.plans import Compare, GridPlan, RoundPlan, SidePlan
 from fcpair.records import Tier
 from fcpair.store.oversight import runs
 from fcpair.study import Study
@@ -228,3 +230,28 @@ def test_a_study_s_own_tiers_are_shown_searched_downloaded_and_kept(serve: Serve
     seen = value_of(page_of(browser, "/lead/tiers"), "seen")
     send(browser, "/lead/tiers", diamond="majority", seen=seen)
     assert grid.effective_options(Partition) == Partition("majority", own_tiers=OWN_TIERS)
+
+
+def test_a_grid_of_comparisons_has_its_ranking_on_the_page_and_its_answers_as_a_download(serve: Serve) -> None:
+    site = serve("paired")
+    form = "best: one_of(A,B,C,D); worst: one_of(A,B,C,D) unlike best"
+    choose = RoundPlan("choose", form, role="rater", people=3, answers=2)
+    columns = SidePlan(compare=Compare(grid="main"))
+    site.study.add_grid(GridPlan("rank", SidePlan(rows_of="main"), columns, (choose,)))
+    grid = site.study.grid("rank")
+    grid.pair()
+    grid.assign_round()
+    grid.simulate(Simulate(skips=0.0, seed=1))
+    browser = site.browser("lea")
+    panel = unescape(browser.get("/lead/panel/results", params={"grid": "rank"}).text)
+    assert "Texts that were compared" in panel
+    assert f"1. {SELECTED[0]}" in panel
+    assert "Gwet's AC1" in panel
+    assert panel.count("<details") >= 4
+    page = browser.get("/lead/downloads", params={"grid": "rank"}).text
+    assert "Preferences as given" in page
+    assert "Preferences as given" not in browser.get("/lead/downloads", params={"grid": "main"}).text
+    answer = send(browser, "/lead/download/comparisons?grid=rank")
+    assert len(answer.text.splitlines()) == 48
+    assert browser.get("/lead/grid", params={"grid": "rank"}).status_code == 200
+    assert browser.get("/lead/agreement", params={"grid": "rank"}).status_code in (200, 404)
