@@ -40,7 +40,7 @@ def _measure(tx: Tx) -> BlockFigures:
         agreeing_shares,
         compare_blocks,
     )
-    from fcpair.steps.release.partition import GRADED, evidence_of
+    from fcpair.steps.rules.tier_evidence import GRADED, evidence_of
 
     question, options, blocks = context.scheme_of(tx), context.effective_options(tx, Agree, {}), cells.load_blocks(tx)
     labels = judgements.label_arrays(tx, *GRADED, "person_id", further=options.further)
