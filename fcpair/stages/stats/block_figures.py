@@ -80,13 +80,9 @@ class BlockFigures(Result):
         if not tested:
             return say("whether they differ is undefined, because too few texts were added, or have labels")
         least = min(float(difference.p_holm or 0) for difference in tested)
-        return say(
-            "they differ more than chance allows (smallest of %(n)s p-values after Holm: %(p)s)"
-            if least < ALPHA
-            else "they do not differ more than chance allows (smallest of %(n)s p-values after Holm: %(p)s)",
-            n=len(tested),
-            p=Written(f"{least:.3f}"),
-        )
+        differ = mark("they differ more than chance allows (smallest of %(n)s p-values after Holm: %(p)s)")
+        alike = mark("they do not differ more than chance allows (smallest of %(n)s p-values after Holm: %(p)s)")
+        return say(differ if least < ALPHA else alike, n=len(tested), p=Written(f"{least:.3f}"))
 
 
 def compare_blocks(

@@ -244,5 +244,5 @@ def read_request_note(note: str) -> Sentence:
     """The same of what the store has kept of it, which is a mere text."""
     by_command = request_note(None)
     if not note.startswith("asked by "):  # since a label was split
-        return say("%(why)s", why=note)
+        return Sentence("%(why)s", {"why": note})
     return by_command if note == by_command else request_note(note.removeprefix("asked by "))
