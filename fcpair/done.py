@@ -42,9 +42,6 @@ FIRST: Mapping[tuple[str, ...], Forms] = {
     ("pair", "pairs", "hs", "cn"): mark_plural(
         "%(n)s pair was made of %(hs)s and %(cn)s", "%(n)s pairs were made of %(hs)s and %(cn)s"),
     ("extend", "pairs"): mark_plural("%(n)s pair was added", "%(n)s pairs were added"),
-    ("pair", "comparisons", "compared", "grid", "rows", "columns", "cells"): mark_plural(
-        "grid `%(grid)s` was made: %(n)s comparison of %(compared)s texts of %(rows)s",
-        "grid `%(grid)s` was made: %(n)s comparisons of %(compared)s texts of %(rows)s"),
     ("pair", "cells", "grid", "rows", "columns"): mark_plural(
         "grid `%(grid)s` was made: %(n)s cell of %(rows)s and %(columns)s",
         "grid `%(grid)s` was made: %(n)s cells of %(rows)s and %(columns)s"),
@@ -181,6 +178,7 @@ OF_SETTINGS: Mapping[str, str] = {
 """First sentences of stages that may count nothing."""
 
 OTHER_COUNTS: Mapping[str, Forms] = {
+    "compared": mark_plural("%(n)s text is compared", "%(n)s texts are compared"),
     "of": mark_plural("drawn from %(n)s", "drawn from %(n)s"),
     "without_pair": mark_plural("%(n)s of them has one text alone", "%(n)s of them have one text alone"),
     "repeated": mark_plural("%(n)s repeats an earlier row", "%(n)s repeat earlier rows"),

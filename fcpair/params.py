@@ -341,6 +341,7 @@ class Further(Checked):
         3,
         mark("number of labels that a pair has at most by these rules"),
         label=mark("Labels of a pair at most"),
+        needs=("if_tied", "if_not_sure"),
         bounds=Bounds(2),
     )
 

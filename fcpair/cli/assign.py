@@ -117,6 +117,8 @@ def assign(
         raise click.UsageError("give --pairs-file with --more alone")
     if cells and (more or redo or close or round_ is not None or pairs_file):
         raise click.UsageError("give --cells without --more, --redo, --close, --round and --pairs-file")
+    if cells and said.keys() & {"annotator_groups", "order"}:
+        raise click.UsageError("pairs of --cells keep their order, and have no groups; omit --order, --annotator-group")
     if close and (more or redo or round_ is not None or said):
         raise click.UsageError("give --close alone")
     with status_spinner("assigning pairs"):

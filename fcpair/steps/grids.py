@@ -200,7 +200,7 @@ def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: 
         sides.set_texts(tx, axis, ids)
         if n_kept:
             notes.append(f"{n_kept:,} texts of the {side_name} already occur in another grid; their metadata were kept")
-    n_cells = compared["comparisons"] if compare else cells.fill(tx, keep_known=True)[0]
+    n_cells = compared.pop("cells") if compare else cells.fill(tx, keep_known=True)[0]
     counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES}, "cells": n_cells}
     counts |= {f"collected_{side_name}": by_source for side_name, (_, by_source, _) in collected.items()}
     counts |= compared
@@ -262,7 +262,7 @@ def _fill_comparisons(tx: Tx, compare: Compare) -> tuple[dict[str, int], list[st
         rows.append((mark, body, str(words.at[ids[0], "language"] or ""), meta))
     cells.add_comparisons(tx, [row_id for row_id, _ in comparisons], texts.get_or_add(tx, COMPARISON, rows))
     left_out = f"left out, with fewer than {compare.size} texts to compare: {_named_rows(few)} of grid `{compare.grid}`"
-    return {"comparisons": len(comparisons), "compared": n_compared}, [left_out] * bool(few)
+    return {"cells": len(comparisons), "compared": n_compared}, [left_out] * bool(few)
 
 
 def _named_rows(numbers: list[int]) -> str:

@@ -92,6 +92,17 @@ def below_the_mark(folder: Path) -> Study:
     return study
 
 
+def extended(folder: Path) -> Study:
+    """The small study with a standing rule, then extended, and answered by simulated people, further labels too."""
+    study = build_to("dealt", Study.create(folder / "study.db", Setup(title="Grown")), folder)
+    grid = study.grid()
+    grid.save.further(if_tied=1)
+    grid.extend(hs=2, seed=3)
+    for _ in range(2):
+        grid.simulate(Simulate(accuracy=0.6, seed=4))
+    return study
+
+
 def four_labels(folder: Path) -> Study:
     """The small study with labels, to which a second positive one was added."""
     study = build_to("checked", Study.create(folder / "study.db", Setup(title="Four")), folder)
@@ -118,6 +129,7 @@ BUILT: Mapping[str, Callable[[Path], Study]] = {
     "unasked": unasked,
     "curated": curated,
     "compared": compared,
+    "extended": extended,
     "piloted": piloted,
     "surveyed": surveyed,
     "planned": planned,

@@ -52,6 +52,10 @@ pair
 + --merge
 + --candidates 3 | --sample 5 || --candidates 3 > --seed 5 || known/ =--redo > --keep-known || paired/ > --redo
 - --seed 5
+extend
++ = > --hs 1 || --seed 5 | --dry-run || =--hs-list {new_hs} > --new-texts || =--cn {cns} > --seed 5
++ =--run {run} > --depth 1 | --ids own || = > --cn {new_cns} | --hs-list {new_hs} | --run {run}
+- --sample 5 | --depth 3 | --ids own | --new-texts | --hs-list {hs}
 plan
 + --width 1.5 | --hs 3 | --cn 3 | --seconds 10 | --three 0.1 | --validated 0.5 | --valid 0.5 | --level 0.9
 + --prevalence 0.4 | --not-sure 0.2 | --kappa 0.7 | --hs-effect 0.2 | --cn-effect 0.2 | --annotator-effect 0.5
@@ -76,10 +80,15 @@ assign
 + = > --annotators 2 || --overlap 2:0.5 | --order hs | --seed 5 | --open | --round nowhere
 + =--annotators 4 --overlap 2:0.5 > --annotator-group a1,a2 || --open > --lease-minutes 5
 + dealt/ = > --redo | --more | --close || dealt/ =--more > --pairs-file {pairs}
++ --cells {pairs} || --cells {some} --overlap 2:0.5 > --batch 1
+- --batch 2 || --cells {pairs} > --order hs | --annotator-group a1,a2
 - --lease-minutes 5 | --annotator-group a1,a2 || --overlap 2:0.2 > --overlap 2:0.4 || --open > --order hs
 - --open --overlap 2:0.5 > --annotator-group a1,a2 || dealt/ = > --pairs-file {pairs}
 - dealt/ =--more > --redo | --close || =--order hs > --round label
 - dealt/ =--more --overlap 2:0.5 > --pairs-file {pairs}
+further
++ = > --if-tied 1 | --if-not-sure 1 || --most 2
+- = > --most 4
 people add
 + --role validator | --url http://x
 people controls
@@ -154,6 +163,8 @@ agreement
 + --round nowhere | --weights linear | --indefinite drop | --intervals annotators | --level 0.9 | --blocks row
 + --bin 1-2 || --blocks row > --metadata hs_topic
 - --metadata hs_topic
++ extended/ = > --further
+blocks
 ranking
 + --prior 1 | --tie left-out | --level 0.9 | --round nowhere
 - --caption | --figure-width page
@@ -193,6 +204,7 @@ evaluate
 + --system bm25 | --pool all | --tier gold | --measure RBP | --cutoff 3 | --resamples 100 | --no-positives leave_out
 + --dry-run | --runs {folder}/r || --runs {folder}/r > --ids own
 + --format json --resamples 100 > --seed 5 || --tier diamond > --diamond majority
++ --unjudged {folder}/u.csv
 - --caption | --figure-width page || --measure NDCG@5 > --cutoff 3
 export beir
 + =--out {folder}/b > --tier bronze || =--tier bronze > --out {folder}/b
@@ -437,6 +449,9 @@ def _tables() -> dict[str, list[dict[str, object]]]:
         "hs": [{"hs": one} for one in HS[:3]],
         "cns": [{"cn": one} for one in CNS[:4]],
         "pairs": [{"pair": 3}],
+        "some": [{"pair": at} for at in (9, 3, 4, 12, 1, 8)],
+        "new_hs": [{"hs": "Bikes are a nuisance."}],
+        "new_cns": [{"cn": "Are they, though?"}],
         "population": [{"score": 1.5 + at / 1000} for at in range(90)],
         "printed": [{"figure": "mean words", "printed": "2.50"}],
         "aliases": [{"spelling": one, "label": one.upper()} for one in "abc"],

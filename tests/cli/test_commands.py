@@ -27,10 +27,10 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 DOCS = Path(__file__).parents[2] / "docs"
 SECTIONS = {
     "Study": ["init", "run", "recipe", "status", "grids", "log", "note"],
-    "Build": ["import", "select", "retrieve", "pair", "plan", "calibrate", "assign"],
+    "Build": ["import", "select", "retrieve", "pair", "extend", "plan", "calibrate", "assign", "further"],
     "People": ["people", "serve"],
     "Answers": ["labels", "answers", "simulate", "examples", "generate", "curation"],
-    "Decide": ["agreement", "ranking", "aggregate", "groups", "adjudicate", "validate"],
+    "Decide": ["agreement", "blocks", "ranking", "aggregate", "groups", "adjudicate", "validate"],
     "Grade": ["partition", "explain", "evaluate", "export", "report", "methods"],
     "Publish": ["release", "verify", "diff"],
     "Texts": ["describe", "split", "measure", "classify", "correlate", "ratings"],
@@ -43,6 +43,8 @@ ON_A_GRID = {
         "select",
         "retrieve",
         "pair",
+        "extend",
+        "further",
         "plan",
         "calibrate",
         "assign",
@@ -52,7 +54,7 @@ ON_A_GRID = {
         "examples",
         "generate",
     ),
-    *("agreement", "ranking", "adjudicate", "aggregate"),
+    *("agreement", "blocks", "ranking", "adjudicate", "aggregate"),
     *("validate", "partition", "explain", "evaluate", "export", "describe", "split", "measure", "classify"),
     *("correlate", "curation", "ratings", "diversity", "groups", "bias", "ask", "note"),
 }

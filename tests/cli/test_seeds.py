@@ -92,6 +92,16 @@ def paired(folder: Path, random: Random | None) -> Any:
     return drawn
 
 
+def extended(folder: Path, random: Random | None) -> Any:
+    """The pairs that an extension draws, where all HS but the selected ones are left."""
+    study = imported(folder, random)
+    study.grid().select(Select(hs_list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])))
+    set_candidates(study, CNS[12:])
+    study.grid().pair(Pair(sample=9, seed=5))
+    study.grid().extend(hs=1, sample=3, seed=5)
+    return set(texts_of(study).values())
+
+
 def judged(folder: Path, random: Random | None) -> Study:
     """A tier whose labels depend on the texts alone."""
     study = imported(folder, random)
@@ -206,6 +216,7 @@ def collected(_: Path, random: Random | None) -> Any:
 CASES: dict[tuple[str, ...], Draw] = {
     ("select",): selected,
     ("pair",): paired,
+    ("extend",): extended,
     ("assign",): lambda folder, random: work_of(dealt(folder, random)),
     ("people", "retire"): after(lambda study: study.retire("cleo")),
     ("people", "dismiss"): dismissed,

@@ -64,8 +64,8 @@ def test_each_text_of_a_row_is_in_as_many_comparisons_which_show_texts_of_one_ro
     study = at("labelled")
     study.add_grid(PLAN)
     run = study.grid("rank").pair()
-    assert run.counts["comparisons"] == 24, "six texts in four comparisons each, four a comparison: six for each HS"
-    assert str(run.told) == "grid `rank` was made: 24 comparisons of 24 texts of 4 rows"
+    assert run.counts["cells"] == 24, "six texts in four comparisons each, four a comparison: six for each HS"
+    assert str(run.told) == "grid `rank` was made: 24 cells of 4 rows and 24 columns; 24 texts are compared"
     located, shown, words = compared(study)
     with study.grid()._store.read() as tx:
         main = cells.cells(tx)
@@ -98,13 +98,13 @@ def test_there_are_as_many_comparisons_as_is_asked(at: At, changed: dict[str, in
     letters = ",".join("ABCDEF"[:size])
     best_worst = f"best: one_of({letters}); worst: one_of({letters}) unlike best"
     study.add_grid(comparing(PAIRS if size == 2 else replace(CHOOSE, form=best_worst), **changed))
-    assert study.grid("rank").pair().counts["comparisons"] == n
+    assert study.grid("rank").pair().counts["cells"] == n
 
 
 def test_two_texts_of_a_row_are_compared_again_and_again_in_either_order(at: At) -> None:
     study = at("labelled")
     study.add_grid(comparing(PAIRS, most=2, size=2))
-    assert study.grid("rank").pair().counts["comparisons"] == 16
+    assert study.grid("rank").pair().counts["cells"] == 16
     located, shown, _ = compared(study)
     for row_id in located["hs_id"].unique():
         orders = Counter(map(tuple, shown[located["hs_id"] == row_id].tolist()))

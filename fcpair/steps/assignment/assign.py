@@ -145,9 +145,12 @@ def _assign_chosen(grid: GridContext, options: Assign, chosen: Source | Sequence
         if not numbers:
             raise InputError("no pair is named; name at least one")
     choose = choose_listed(place, numbers, lines, options, batch)
-    with grid._store.read() as tx:
-        is_open = context.options_as_done(tx, Assign).open or options.open
-    return (leases.open_more_slots if is_open else assign_more)(grid, options, choose, None)
+    with grid._store.write() as tx:
+        context.need_corpus(tx, Assign.stage)
+        ensure_active(tx, Role.ANNOTATOR, options.annotators)
+        if context.options_as_done(tx, Assign).open or options.open:
+            return leases.open_chosen_slots(tx, options, choose(tx))
+        return assign_more_at_once(tx, options, choose)
 
 
 def _load_inputs(tx: Tx, options: Assign) -> tuple[list[str], pd.DataFrame]:

@@ -73,7 +73,9 @@ def facts_of(study: Study) -> dict[int, dict[str, Any]]:
         decision = told.decisions[-1] if told.decisions else None
         stands = decision is not None and decision["rule"] != "reopened"
         verdict = int(tiers["verdict"].get(pair, -1))
+        is_given = any(row[0] == pair and row[2] in labelling.ids for row in rows)
         states = {
+            "unassigned": not is_given,
             "open": any(row[0] == pair and row[2] in labelling.ids and row[3] == "open" for row in rows),
             "labelled": any(row["answer"] != "skip" for row in labels),
             "waiting": pair in waiting,
@@ -161,7 +163,7 @@ def test_choices_are_those_of_the_stage_and_what_nobody_has_answered_or_decided_
         assert (part.to_frame()["pair"].tolist(), part.total, part.first) == ([*pairs], 24, begin)
     assert at("paired").grid().desk.search_choices().states == ()
     dealt = at("dealt").grid().desk.search_choices()
-    assert (dealt.people, dealt.answers, dealt.states) == (("ana", "ben", "cleo"), (), ("open",))
+    assert (dealt.people, dealt.answers, dealt.states) == (("ana", "ben", "cleo"), (), ("unassigned", "open"))
     checked = at("checked").grid().desk.search_choices()
     assert (checked.states, checked.tiers) == (tuple(map(str, FilterState)), (*TIERS, "none"))
 
@@ -215,7 +217,7 @@ UNKNOWN: tuple[tuple[dict[str, Any], str], ...] = (
     ({"person": "anna"}, "there is no person `anna`; did you mean `ana`"),
     ({"answer": "apropriate"}, "there is no answer `apropriate`; did you mean `appropriate`"),
     ({"tier": "golden"}, "there is no tier `golden`; did you mean `gold`"),
-    ({"state": "xyz"}, "there is no state `xyz`; expected open, labelled, waiting"),
+    ({"state": "xyz"}, "there is no state `xyz`; expected unassigned, open, labelled"),
     ({"skipped": "yes"}, "`skipped` of a search is 'yes'; expected True, False or None"),
     ({"words": 3}, "`words` of a search is 3; expected text"),
 )
