@@ -1,4 +1,6 @@
-"""The grid of Multitarget-CONAN, written as `Grid.pair` does it, against a bare INSERT of two integer columns."""
+"""The grid of Multitarget-CONAN, written as `Grid.pair` and `Grid.extend` do it, against a bare INSERT of two integer
+columns.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ N_HS, N_CN, IN_CORPUS = 3_718, 4_997, 5_002
 TENTH = 372
 WORDS = {"seconds": "time", "cpu_s": "processor time", "peak_mb": "peak memory", "file_mb": "file"}
 BARE = "INSERT INTO pair SELECT hs.id, cn.id FROM hs CROSS JOIN cn"
+LATER = 10_000_000  # added to the ids of HS in the bare table, to stand for those that come later
 
 
 def run(folder: Path, repetitions: int) -> list[Figure]:
@@ -29,16 +32,27 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
         "tenth": lambda: _on_copy("pair", folder / "tenth.db"),
     }
     results = alternate(jobs, repetitions)
+    later = {
+        "extended": lambda: _on_copy("extend", folder / "full.db"),
+        "bare, extended": lambda: _on_copy("extend_bare", folder / "bare.db"),
+    }
+    job("benchmarks.grid:pair", folder / "full.db")
+    job("benchmarks.grid:bare", folder / "bare.db")
+    results |= alternate(later, repetitions)
     for name, unit in (("seconds", " s"), ("cpu_s", " s"), ("peak_mb", " MB"), ("file_mb", " MB")):
         for which, found in results.items():
             show(f"{which}, {WORDS[name]}", column(found, name), unit)
     time_ratio = show("fcpair / bare, time", ratios(results["fcpair"], results["bare"]))
     show("fcpair / bare, processor time", ratios(results["fcpair"], results["bare"], "cpu_s"))
+    extension = show("extended / bare, time", ratios(results["extended"], results["bare, extended"]))
+    show("extended / bare, processor time", ratios(results["extended"], results["bare, extended"], "cpu_s"))
     growth = show("full / tenth, peak memory", ratios(results["fcpair"], results["tenth"], "peak_mb"))
     return [
         Figure("grid", "cells, those of the corpus left out", results["fcpair"][0]["cells"], "exactly", _cells(n_hs)),
         Figure("grid", "time over the bare INSERT", time_ratio, "at most", 1.5, " x"),
         Figure("grid", "peak memory over that of a tenth", growth, "at most", 1.1, " x"),
+        Figure("grid", "cells of a tenth more HS", results["extended"][0]["cells"], "exactly", TENTH * N_CN),
+        Figure("grid", "time of that over the bare INSERT", extension, "at most", 1.5, " x"),
     ]
 
 
@@ -98,12 +112,33 @@ def pair(path: str) -> dict[str, Any]:
     return {"seconds": seconds, "cpu_s": cpu_s, "cells": made.counts["pairs"]}
 
 
-def bare(path: str) -> dict[str, Any]:
+def extend(path: str) -> dict[str, Any]:
+    """Job: the grid takes a tenth more HS, from the reading of their list to the commit, what it imports aside."""
+    import pandas  # noqa: F401
+
+    from fcpair import Study
+
+    study, table = Study(path), Path(path).with_suffix(".csv")
+    table.write_text("hs\n" + "".join(f"Opinion {at} of {TENTH}.\n" for at in range(TENTH)), "utf-8")
+    start, cpu = time.perf_counter(), time.process_time()
+    made = study.grid().extend(hs_list=table, new_texts=True)
+    seconds, cpu_s = time.perf_counter() - start, time.process_time() - cpu
+    return {"seconds": seconds, "cpu_s": cpu_s, "cells": made.counts["pairs"]}
+
+
+def extend_bare(path: str) -> dict[str, Any]:
+    """Job: the same cells by one statement, behind those that the table has."""
+    return bare(
+        path, BARE.replace("hs.id", f"hs.id + {LATER}").replace("FROM hs", f"FROM (SELECT id FROM hs LIMIT {TENTH}) hs")
+    )
+
+
+def bare(path: str, statement: str = BARE) -> dict[str, Any]:
     """Job: the same cells by one statement, in a database with SQLite's own settings."""
     connection = sqlite3.connect(path)
     start, cpu = time.perf_counter(), time.process_time()
     with connection:
-        connection.execute(BARE)
+        connection.execute(statement)
     seconds, cpu_s = time.perf_counter() - start, time.process_time() - cpu
     connection.close()
     return {"seconds": seconds, "cpu_s": cpu_s}

@@ -29,9 +29,10 @@ from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.text_digests import load_text_ids
 from fcpair.steps.grids import read_side_file
 from fcpair.store import Tx
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, sides, texts
-from fcpair.store.oversight import build_progress, settings
 from fcpair.store.oversight import runs as run_log
+from fcpair.store.oversight import settings
 
 _OPTIONS = "options"  # of a grid's blocks: with which it was extended
 
@@ -77,7 +78,7 @@ def extend(
         extensions, as_saved = load_extensions(tx), context.as_settings(options)
         if as_saved in extensions[-1:]:
             raise InputError.say("the last extension was the same; for as much again, give another seed or other texts")
-        drawn, n_before = context.load_sample_size(tx), cells.n_cells(tx)
+        drawn = context.load_sample_size(tx)
         if options.sample and not drawn:
             raise InputError.say("the grid has all its pairs, and so has what is added to it; omit `sample`")
         new_hs, new_cns, notes = _choose_texts(tx, options)
@@ -104,10 +105,11 @@ def extend(
         n_merged = [len(merged.keys() & {*new_ids}) for new_ids in (new_hs, new_cns)]
         counts = {"pairs": n_new, "new_hs": len(new_hs) - n_merged[0], "new_cns": len(new_cns) - n_merged[1]}
         counts |= {"in_corpus" if keeps_known else "left_out": n_known}
-        if n_new and build_progress.n_built(tx)["assign"]:
+        round_ = rounds.primary(tx)
+        if n_new and (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
             as_done = context.options_as_done(tx, Assign)
             assigning = replace(as_done, annotators=None, annotator_groups=(), seed=options.seed)
-            choose = choose_block(n_before, assigning)
+            choose = choose_block(cells.n_cells(tx) - n_new, assigning)
             if assigning.open:
                 run = leases.open_chosen_slots(tx, assigning, choose(tx))
             else:

@@ -16,13 +16,23 @@ _UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")  # controls, what has no width, spaces
 _SELECTORS = {"\u034f", *map(chr, range(0xFE00, 0xFE10))}  # of how the sign before them is drawn
 
 
+class _Seen(dict[int, int | None]):
+    """What `translate` puts in place of a sign: itself where it is seen, else nothing."""
+
+    def __missing__(self, code: int) -> int | None:
+        is_hidden = unicodedata.category(chr(code)) in _UNSEEN or chr(code) in _SELECTORS
+        return self.setdefault(code, None if is_hidden else code)
+
+
+_SEEN = _Seen(_QUOTES)
+
+
 def fold_spelling(text: str, folding: Folding = "none") -> str:
     """Fold what two spellings of one text may differ in: case, spaces, quotes, invisible signs, the form of Unicode
     (NFKC), and what the study folds. Folding again changes nothing.
     """
-    folded = fold_by(folding)(unicodedata.normalize("NFKC", text.translate(_QUOTES))).casefold().translate(_QUOTES)
-    seen = (sign for sign in folded if unicodedata.category(sign) not in _UNSEEN and sign not in _SELECTORS)
-    return unicodedata.normalize("NFKC", "".join(seen))
+    folded = fold_by(folding)(unicodedata.normalize("NFKC", text.translate(_QUOTES))).casefold()
+    return unicodedata.normalize("NFKC", folded.translate(_SEEN))
 
 
 def first_spellings(

@@ -52,15 +52,10 @@ def load_text_ids(tx: Tx) -> dict[str, TextIds]:
 
     ids_by_side, merged = {}, sides.spellings(tx)
     for name, kind, (axis, _) in zip(sides.CORPUS, grids.side_kinds(tx), sides.AXES, strict=True):
-        kind_texts = texts.texts_of(tx, kind)
-        metadata_rows = [*zip(kind_texts["id"].tolist(), kind_texts["meta"], strict=True)]
-        if kind in sides.CORPUS:
-            metadata_rows += texts.row_metadata(tx, kind)
-        own_ids: dict[str, set[int]] = {}
-        for text_id, meta in metadata_rows:
+        numbers, own_ids = {*texts.text_ids(tx, kind).values()}, dict[str, set[int]]()
+        for text_id, meta in texts.metadata(tx, kind):
             for word in str(meta.get(f"{name}_id", "")).split():
                 own_ids.setdefault(word, set()).add(merged.get(text_id, text_id))
-        numbers = kind_texts["id"].tolist()
         on_side = {merged.get(text_id, text_id) for text_id in sides.text_ids(tx, axis) or numbers}
         ids_by_side[name] = TextIds(own_ids, frozenset(numbers), on_side, merged)
     return ids_by_side

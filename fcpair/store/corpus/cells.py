@@ -98,12 +98,14 @@ def shape(tx: Tx) -> tuple[int, int]:
 
 def places_of(tx: Tx, pairs: Any) -> NDArray[np.int64]:
     """The place of each pair (`hs_id`, `cn_id`) in the product, row by row from 0; -1 where a text is not drawn."""
-    drawn_sides = [pd.Index(sides.text_ids(tx, axis, drawn=True), dtype="int64") for axis in AXES]
-    row_at, column_at = (
-        drawn.get_indexer(pd.Index(pairs[name], dtype="int64"))
-        for drawn, name in zip(drawn_sides, ("hs_id", "cn_id"), strict=True)
-    )
-    return np.where((row_at < 0) | (column_at < 0), -1, row_at * len(drawn_sides[1]) + column_at)
+    is_drawn, places = np.ones(len(pairs["hs_id"]), np.bool_), np.zeros(len(pairs["hs_id"]), np.int64)
+    for axis, name in zip(AXES, ("hs_id", "cn_id"), strict=True):
+        drawn, text_id = np.array(sides.text_ids(tx, axis, drawn=True), np.int64), np.asarray(pairs[name], np.int64)
+        order = np.append(np.argsort(drawn), 0)
+        at = order[np.searchsorted(drawn, text_id, sorter=order[:-1])]
+        is_drawn &= np.append(drawn, -1)[at] == text_id
+        places = places * len(drawn) + at
+    return np.where(is_drawn, places, -1)
 
 
 def digest(tx: Tx) -> str:
@@ -188,9 +190,10 @@ def compared_texts(tx: Tx, cell_ids: Iterable[int] | None = None) -> tuple[pd.Da
 
 def number_range(tx: Tx) -> tuple[int | None, int | None]:
     """The lowest and the highest id of a cell; None for an empty grid."""
-    query = select(func.min(cell.c.id), func.max(cell.c.id)).where(cell_range(tx).holds(cell.c.id))
-    first, last = tx.execute(query).one()
-    return first, last
+    is_inside = cell_range(tx).holds(cell.c.id)  # an index finds one end at a time
+    return tx.scalar(select(func.min(cell.c.id)).where(is_inside)), tx.scalar(
+        select(func.max(cell.c.id)).where(is_inside)
+    )
 
 
 def _cells_query(tx: Tx, *conditions: ColumnElement[bool]) -> Select[Any]:

@@ -106,10 +106,12 @@ def source_rows(tx: Tx) -> pd.DataFrame:
     return pd.concat([rows, unpaired[rows.columns]], ignore_index=True) if len(rows) else unpaired[rows.columns]
 
 
-def row_metadata(tx: Tx, kind: str) -> list[tuple[int, dict[str, str]]]:
-    """The text of one kind in each source pair, and the metadata of that row."""
-    columns = source_pair.c["hs_id" if kind == "hs" else "cn_id", "meta"]
-    return [(row[0], row[1]) for row in tx.execute(select(*columns).order_by(source_pair.c.row))]
+def metadata(tx: Tx, kind: str) -> list[tuple[int, dict[str, str]]]:
+    """The id of each text of one kind with its metadata; then, of the corpus, those of each row that has it."""
+    queries = [select(text.c.id, text.c.meta).where(text.c.kind == kind).order_by(text.c.id)]
+    if kind in ("hs", "cn"):
+        queries.append(select(source_pair.c[f"{kind}_id"], source_pair.c.meta).order_by(source_pair.c.row))
+    return [(text_id, meta) for query in queries for text_id, meta in tx.execute(query)]
 
 
 def has_unpaired(tx: Tx) -> bool:
