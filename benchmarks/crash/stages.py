@@ -21,6 +21,7 @@ EXAMPLES = ROOT / "examples"
 OLDER = ROOT / "tests" / "assets" / "0005.sqlite"
 TOPICS = ("cyclists", "night owls", "left-handers", "pineapple", "tea", "cats")
 PEOPLE = ("ana", "ben", "cleo")
+SPLIT = ("--into", "kind+", "--into", "factual+")
 Do = Callable[[str, Path], object]
 """What is done in the child: the study's place, and a folder with files of this stage."""
 
@@ -248,6 +249,9 @@ STAGES = (
     Stage("labels import", command("labels", "import", "FOLDER/labels.csv"), _write_labels),
     Stage("labels withdraw", _told(_withdraw), on_road=False),
     Stage("assign more", command("assign", "--more", "--overlap", "2:0.5", "--overlap", "3:0.25"), on_road=False),
+    Stage("extend", command("extend", "--hs", "2", "--seed", "5"), on_road=False),
+    Stage("further", command("further", "--if-tied", "1"), on_road=False),
+    Stage("relabel", command("labels", "split", "appropriate", *SPLIT, "--reason", "too wide"), on_road=False),
     Stage("adjudicate by a policy", command("adjudicate", "--policy", "manual")),
     Stage("people add an adjudicator", command("people", "add", "lea", "--role", "adjudicator")),
     Stage("adjudicate by a person", _told(_decide), on_road=False),
