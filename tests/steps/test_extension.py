@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from servers import Database, execute
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Assign, Evaluate, Extend, Pair, Setup
+from fcpair.params import Assign, Evaluate, Extend, Import, Pair, Setup
 from fcpair.records import Role
 from fcpair.steps.assignment import assign
 from fcpair.store.corpus import cells
@@ -275,3 +275,37 @@ def test_many_extended_studies_have_the_figures_of_whole_ones(
         new = tuple((old + more).tolist())
         with database(lasting=False):
             assert_like_whole(tmp_path_factory.mktemp("growing"), tuple(old.tolist()), new, seed)
+
+
+@pytest.mark.slow
+def test_the_grid_of_fc_conan_grows_from_45_to_50_hs(data: Path, tmp_path: Path) -> None:
+    """45 HS by 129 CNs of CONAN, nine people: 5,805 cells as before, 5 x 129 = 645 new, and loads level over both."""
+    published = pd.read_csv(data / "fc-conan" / "bronze_partition_df.csv")
+    hs, cns = published["hate speech"].drop_duplicates(), published["counternarrative"].drop_duplicates()[:129]
+    study = Study.create(tmp_path / "study.db")
+    study.import_corpus(Import(data / "conan" / "CONAN.csv", "conan", only_language="en"))
+    grid = study.grid()
+    grid.select(hs_list=pd.DataFrame({"hs": hs}))
+    grid.retrieve(cn_list=pd.DataFrame({"cn": cns}))
+    grid.pair(keep_known=True)
+    study.add_people([f"annotator-{at}" for at in range(1, 10)], Role.ANNOTATOR)
+    grid.assign(overlap={2: 0.126, 3: 0.05}, seed=13)
+    before, work = all_cells(study), assignment_rows(study)
+    grid.simulate(skips=0.0, seed=13)
+    labels, tier = labels_of(study), grid.tier("bronze")
+    run = grid.extend(hs=5, seed=14)
+    assert (len(before), run.counts["pairs"], run.counts["new_hs"]) == (5805, 645, 5)
+    assert all_cells(study)[:5805] == before
+    assert [number for number, _, _ in all_cells(study)] == list(range(1, 6451))
+    assert [row[:4] for row in assignment_rows(study)[: len(work)]] == [row[:4] for row in work]
+    assert labels_of(study) == labels
+    pd.testing.assert_frame_equal(grid.tier("bronze"), tier)
+    n_labels = Counter(len(had) for had in who_had(study).values())
+    assert n_labels == {
+        1: 6450 - round(6450 * 0.126) - round(6450 * 0.05),
+        2: round(6450 * 0.126),
+        3: round(6450 * 0.05),
+    }
+    loads = Counter(row[2] for row in assignment_rows(study))
+    assert max(loads.values()) - min(loads.values()) <= 5
+    assert_sound(study)
