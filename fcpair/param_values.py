@@ -120,8 +120,9 @@ def check_effects(options: Any, names: Iterable[str]) -> None:
 
 def without_effect(name: str, lacks: Sequence[str], beside: Sequence[str]) -> str:
     """The message about an option that has no effect, because it lacks all of some others, or is beside others."""
+    between = mark(" and ")
     if beside:
-        return say("%(name)s has no effect beside %(others)s; omit it", name=name, others=join(beside, mark(" and ")))
+        return say("%(name)s has no effect beside %(others)s; omit it", name=name, others=join(beside, between))
     others = join(lacks, mark(" or "))
     if len(lacks) > 1:
         return say("%(name)s has no effect without %(others)s; add one of them, or omit it", name=name, others=others)

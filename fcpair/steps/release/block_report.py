@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fcpair.lazy import np
 from fcpair.params import Agree, Further
-from fcpair.sentences import Sentence, join, say, say_number
+from fcpair.sentences import Sentence, join, mark, say, say_number
 from fcpair.stages.questions.base import NO_CODE
 from fcpair.steps.base import context
 from fcpair.steps.base.context import GridContext
@@ -109,7 +109,8 @@ def block_notes(tx: Tx) -> list[Sentence]:
     if len(blocks.shapes) < 2:
         return notes
     shapes = [say("%(rows)s x %(columns)s", rows=rows, columns=columns) for rows, columns in blocks.shapes]
-    basis = say("the grid has %(n)s blocks: it grew from %(shapes)s", n=len(shapes), shapes=join(shapes, say(" to ")))
+    grown = join(shapes, mark(" to "))
+    basis = say("the grid has %(n)s blocks: it grew from %(shapes)s", n=len(shapes), shapes=grown)
     if not judgements.is_answered(tx) or context.labels_of(tx) is None:
         return [*notes, basis]
     return [*notes, join([basis, _measure(tx).verdict], "; ")]
