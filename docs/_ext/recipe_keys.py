@@ -13,12 +13,13 @@ from markdown_tables import cell, table
 from sphinx.application import Sphinx
 
 from fcpair.param_values import field_default, is_required, plain_type
+from fcpair.params import Extend
 from fcpair.plans import Compare, GridPlan, RoundPlan, SidePlan, Source
 from fcpair.recipe import Recipe
 from fcpair.round_options import Checks
 
 OTHER_TABLES = {"grid": GridPlan, "grid.round": RoundPlan, "side": SidePlan, "source": Source, "compare": Compare}
-OTHER_TABLES["checks"] = Checks
+OTHER_TABLES |= {"checks": Checks, "extend": Extend}
 KEYS = {"setup": "study", "import_": "import", "rounds": "round"}
 SECTIONS: dict[str, type] = {
     KEYS.get(name, name): plain_type(hint) for name, hint in get_type_hints(Recipe).items() if name != "grids"

@@ -251,3 +251,34 @@ def test_main_is_a_grid_among_the_others(fcpair: Fcpair) -> None:
         ["label", "annotator"],
         ["validate", "validator"],
     ]
+
+
+@pytest.mark.usefixtures("corpus")
+def test_each_run_of_a_recipe_extends_the_grid_once_more(fcpair: Fcpair, study: Path, tmp_path: Path) -> None:
+    """4 HS and 6 CNs, then a fifth HS, then a sixth; the recipe that is kept has what was done."""
+    built = f"{CORPUS}[select]\nhs = 4\n[retrieve]\nevery_cn = true\n[pair]\ncandidates = 6\nkeep_known = true\n"
+    built += '[assign]\nannotators = 2\n[simulate]\nskips = 0.0\nnot_sure = 0.0\n[adjudicate]\npolicy = "majority"\n'
+    recipe = written(tmp_path, f"{built}[validate]\nvalidators = 2\n[[extend]]\nhs = 1\n[[extend]]\nhs = 1\nseed = 5\n")
+    result = fcpair("run", recipe)
+    assert "pair: 24 pairs were made" in result.stdout
+    assert "extend:" not in result.stdout
+    for seed in (0, 5):
+        assert "extend: 6 pairs were added; 1 HS more" in fcpair("run", recipe).stdout
+        assert fcpair.json("recipe")["extend"][-1] == {"hs": 1, "seed": seed}
+    assert "extend" not in fcpair("run", recipe).stdout
+    assert len(fcpair.json("blocks")["blocks"]) == 3
+    written(tmp_path, f"{built}[[extend]]\nhs = 2\n")
+    assert "extend 1" in fcpair("run", recipe, code=2).stderr
+
+
+@pytest.mark.usefixtures("corpus")
+def test_an_extension_of_a_recipe_that_cannot_be_is_refused_before_anything_is_done(
+    fcpair: Fcpair, study: Path, tmp_path: Path
+) -> None:
+    for section, message in (
+        ("[[extend]]\nseed = 3\n", "say what the grid is to take"),
+        ("[[extend]]\nhs = 1\ndepth = 3\n", "`depth` (--depth) has no effect without"),
+        ("[extend]\nhs = 1\n", "extend"),
+    ):
+        assert message in fcpair.refusal("run", written(tmp_path, f"{CORPUS}{section}"))
+        assert not study.exists()
