@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from fcpair.evaluate.evaluation import TierLabels, narrowing
-from fcpair.evaluate.measures import NEGATIVE, POSITIVE, UNJUDGED, parse_measure
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED
+from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.systems import Ranking
 
 
 def found(labels: list[int], order: list[list[int]], measure: str) -> list[float]:
     tier = TierLabels("gold", "strict", np.array([labels], np.int8), np.ones(1, np.bool_))
     rankings = [Ranking(np.array([each]), np.array([np.arange(len(each), 0.0, -1)])) for each in order]
-    return narrowing(tier, rankings, [parse_measure(measure)], "zero")[0].tolist()
+    gains: list[float] = narrowing(tier, rankings, [parse_measure(measure)], "zero")[0].tolist()
+    return gains
 
 
 def test_what_a_measure_reads_narrows_its_bounds_and_what_it_does_not_read_nothing() -> None:

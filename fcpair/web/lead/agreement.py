@@ -67,8 +67,9 @@ def agreement(visit: LeadVisit, by: str = "") -> Response:
             raise InputError.say("there is no metadata `%(name)s` to compare; expected %(codes)s", name=by, codes=names)
         blocks = monitor.blocks(*choices[by]) if by and monitor.agreement() else ()
         values = {"compared": compared_people(here), "by_choices": choices, "by": by, "blocks": blocks}
-    panels, simulated = build_panels(visit, AGREEMENT), monitor.simulated_note()
-    return visit.lead_page("lead_agreement_page.html.j2", AGREEMENT, panels=panels, simulated=simulated, **values)
+    values |= {"simulated": monitor.simulated_note(), "blocks_noted": here.grid.desk.block_notes}
+    panels = build_panels(visit, AGREEMENT)
+    return visit.lead_page("lead_agreement_page.html.j2", AGREEMENT, panels=panels, **values)
 
 
 @router.get("/lead/people/beside")

@@ -65,6 +65,7 @@ def evaluation(visit: LeadVisit, run: int = 0, systems: str | None = None, tiers
             for tier in outcome.tiers
         ]
         values["notes"] = [(system.short, note) for system in outcome.systems for note in system.notes]
+        values["blocks_noted"] = here.grid.desk.block_notes
         values["simulated"] = outcome.simulated and (here.monitor.simulated_note() or outcome.simulated)
     # An outcome that was kept has mere texts.
     return visit.lead_page("lead_evaluation.html.j2", EVALUATION, run, undefined_reason=undefined_reason, **values)

@@ -175,7 +175,8 @@ def show_tiers(visit: LeadVisit, run: int = 0) -> Response:
     values: dict[str, Any] = {"held": held.diamond, "seen": digest_params(held), "rules": all_rules, "rows": rows}
     if TIERS.fits(here):
         values |= PANELS["tiers"].values(here, visit.language)
-    return visit.lead_page("lead_tiers_page.html.j2", TIERS, run, **values, simulated=here.monitor.simulated_note())
+    values |= {"simulated": here.monitor.simulated_note(), "blocks_noted": here.grid.desk.block_notes}
+    return visit.lead_page("lead_tiers_page.html.j2", TIERS, run, **values)
 
 
 @router.get(LABELS.path)

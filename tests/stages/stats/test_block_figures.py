@@ -39,7 +39,9 @@ def test_new_rows_are_compared_with_old_ones_on_the_columns_that_were_there() ->
 def test_pairs_of_one_text_are_no_texts_of_their_own() -> None:
     """Two new rows beside two old ones are too few, whatever many columns they have."""
     place = np.arange(40)
-    (of_rows,) = compare_blocks(Blocks(((2, 10), (4, 10)), (0, 20)), place, {"positive": (place >= 20) * 1.0}, NAMES)
+    (of_rows,) = compare_blocks(
+        Blocks(((2, 10), (4, 10)), (0, 20)), place, {"positive": (place >= 20).astype(np.float64)}, NAMES
+    )
     assert (of_rows.p, of_rows.undefined is None) == (None, False)
 
 

@@ -28,6 +28,8 @@ def test_an_extension_is_shown_first_and_done_once_it_is_confirmed(site: Site, l
     assert (run.by, run.counts["pairs"]) == ("lea", 6)
     page = page_of(lea, reply.headers["location"])
     assert "6 pairs were added" in sentences_of(page)
+    for path in ("/lead", "/lead/agreement", "/lead/tiers"):
+        assert "the grid has 2 blocks: it grew from 4 x 6 to 6 x 6" in sentences_of(page_of(lea, path))
 
 
 def test_what_cannot_be_added_is_said_beside_the_form_with_what_was_typed(site: Site, lea: TestClient) -> None:
