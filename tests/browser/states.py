@@ -232,7 +232,15 @@ RENAME = click(
     {"Labels": "appropriate", "New names": "suitable", "Reason": "It was misread."},
 )
 NO_REASON = click("Show what would follow", "[role=alert]", {"Labels": "appropriate", "New names": "suitable"})
+EXTEND = click("Show what it would do", "#would", {"Further HS to draw": "2"})
+TOO_MANY_HS = click("Show what it would do", "[role=alert]", {"Further HS to draw": "99"})
+ASK_FURTHER = click("Set the rules", "main", {"More people where labels tie": "1"})
 ADD = "Add and invite them"
+
+
+def extend_the_grid(study: Study) -> None:
+    """Let it take another HS."""
+    study.grid().extend(hs=1)
 
 
 def rename_a_label(study: Study) -> None:
@@ -479,7 +487,15 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("policy", "lea", "/lead/conflicts/policy", "labelled"),
         State("policy applied", "lea", "/lead/conflicts/policy", "labelled", act=click("Apply the policy")),
         State("policy that discards", "lea", DISCARDING, "decided"),
+        State("standing rules to be confirmed", "lea", "/lead/conflicts/policy", "labelled", act=ASK_FURTHER),
         State("policy to be confirmed", "lea", DISCARDING, "decided", act=click("Apply the policy")),
+    ),
+    "/lead/grid/extend": (
+        State("extending without pairs", "lea", "/lead/grid/extend", "imported"),
+        State("extending", "lea", "/lead/grid/extend", "labelled"),
+        State("an extension to be confirmed", "lea", "/lead/grid/extend", "labelled", act=EXTEND),
+        State("an extension that cannot be", "lea", "/lead/grid/extend", "labelled", act=TOO_MANY_HS),
+        State("a grid that was extended", "lea", "/lead/grid/extend", "labelled", before=extend_the_grid),
     ),
     "/lead/conflicts/validation": (
         State("validation", "lea", "/lead/conflicts/validation", "decided"),
