@@ -121,7 +121,11 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
     check_plans([plan], {item.name: rounds.primary(tx).form for item in others})
     for path in (path for side in (plan.rows, plan.columns) for path in side.files):
         check_file(path)
-    kinds = [_kind_of(tx, side) for side in (plan.rows, plan.columns)]
+    kinds = [plan.rows.text_kind, plan.columns.text_kind]
+    for at, side in enumerate((plan.rows, plan.columns)):
+        if side.rows_of:
+            with grids.on_grid(tx, context.find_grid(tx, side.rows_of).id):
+                kinds[at] = grids.side_kinds(tx)[0]
     side_names = (kinds[0], plan.row_name), (kinds[1], plan.column_name)
     if in_place_of_current:
         rounds.remove_all(tx)
@@ -148,14 +152,6 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
             settings.save_settings(tx, settings.RECIPE + stage, values, run.id)
     departures.add_recipe_version(tx, run.id)
     return run
-
-
-def _kind_of(tx: Tx, side: SidePlan) -> str:
-    """The kind of the texts of a side; of rows of an earlier grid, that of these."""
-    if not side.rows_of:
-        return side.text_kind
-    with grids.on_grid(tx, context.find_grid(tx, side.rows_of).id):
-        return grids.side_kinds(tx)[0]
 
 
 def side_setting(side: SidePlan) -> dict[str, Any]:

@@ -160,8 +160,7 @@ class GridTables:
             return
         labels = judgements.current_labels(self._tx, "cell_id", "annotator", "code", "origin")
         labels = labels.assign(annotator=labels["annotator"].map(self._pseudonyms.replace))
-        verdicts = judgements.current_verdicts(self._tx, "cell_id", "origin")
-        simulated = simulated_cells(labels, verdicts)
+        simulated = simulated_cells(labels, judgements.current_verdicts(self._tx, "cell_id", "origin"))
         names = zip(SIDES, grids.side_names(self._tx), strict=True)
         words = {**dict(names), "labels": ", ".join(f"`{name}`" for name in final_names(tiers.question))}
         for rule in tiers.rules:
@@ -244,19 +243,16 @@ class GridTables:
             if is_survey(round_):
                 yield from self._survey_tables(round_, name)
             elif (self.key.name, round_.name) not in self._withheld.rounds:
-                yield self._answers_table(round_, name)
-
-    def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
-        form, rows = form_of(round_.form), answers_table(self._tx, round_, self._ids)
-        own = {*EXTRA_COLUMNS, ANSWERED_AT} - {"origin", *form.table}
-        rows = rows.drop(columns=[name for name in rows.columns if name in own])
-        rows = rows.assign(by=rows["by"].map(self._pseudonyms.replace))
-        written = [question for question, asked in form.questions if isinstance(asked, Text)]
-        columns = [] if grids.side_kinds(self._tx)[1] == _NAME else ["column"]
-        texts = [column for column in (ROW, *columns, "answered", ORIGINAL, *written) if column in rows.columns]
-        about = f"Answers in the round {round_.name} of the grid {self.key.name}: {current_form(round_)}"
-        answers = {name: f"the answer to `{question}`" for name, question in form.table.items()}
-        return ReleaseTable(name, _sorted(rows, "cell", "by"), about, _columns(rows, answers), texts)
+                form, rows = form_of(round_.form), answers_table(self._tx, round_, self._ids)
+                own = {*EXTRA_COLUMNS, ANSWERED_AT} - {"origin", *form.table}
+                rows = rows.drop(columns=[column for column in rows.columns if column in own])
+                rows = rows.assign(by=rows["by"].map(self._pseudonyms.replace))
+                written = [question for question, asked in form.questions if isinstance(asked, Text)]
+                columns = [] if grids.side_kinds(self._tx)[1] == _NAME else ["column"]
+                texts = [column for column in (ROW, *columns, "answered", ORIGINAL, *written) if column in rows.columns]
+                text = f"Answers in the round {round_.name} of the grid {self.key.name}: {current_form(round_)}"
+                about = {column: f"the answer to `{question}`" for column, question in form.table.items()}
+                yield ReleaseTable(name, _sorted(rows, "cell", "by"), text, _columns(rows, about), texts)
 
     def _survey_tables(self, round_: Round, name: str) -> Iterator[ReleaseTable]:
         """Numbers of respondents who gave each answer, in cells of five or more; their own words are not published."""
@@ -367,24 +363,21 @@ def load_redaction(tx: Tx, pseudonyms: Pseudonyms, runs: list[RunRecord]) -> Red
     with grids.on_first_grid(tx):
         terms = (effective_options(tx, Annotate, {}), options_as_done(tx, Annotate))
     contacts = {term.contact for term in terms} | {str(run.params.get("contact", "")) for run in runs}
-    words = set(_study_words(tx))  # whoever is called by one, as FC-CONAN's one validator, is not told by it
+    # The words of the study's own files: a pseudonym in the place of one would tell who is behind it, and whoever is
+    # called by one, as FC-CONAN's one validator, is not told by it.
+    words: set[str] = {*Role, *Rule, *Origin, *(tier.label for tier in Tier)}
+    for key in grids.for_each_grid(tx):
+        words |= {key.name, *grids.side_names(tx)}
+        for round_ in rounds.of_grid(tx):
+            words.add(round_.name)
+            for name, question in form_of(round_.form).questions:
+                words.add(name)
+                for part in question.parts():
+                    words |= {part.name, *(choice.name for choice in part.question)}
     names = {name: fresh for name, fresh in pseudonyms.by_name.items() if name not in words}
     models = [text for run in runs for text in (run.params.get("model"), *(run.model or {}).values())]
     packages = {word for text in models if isinstance(text, str) for word in text.split()}
     return Redaction(names, contacts, {*pseudonyms.models, *packages})
-
-
-def _study_words(tx: Tx) -> Iterator[str]:
-    """The words of the study's own files: a pseudonym in the place of one would tell who is behind it."""
-    yield from (*Role, *Rule, *Origin, *(tier.label for tier in Tier))
-    for key in grids.for_each_grid(tx):
-        yield from (key.name, *grids.side_names(tx))
-        for round_ in rounds.of_grid(tx):
-            yield round_.name
-            for name, question in form_of(round_.form).questions:
-                yield name
-                for part in question.parts():
-                    yield from (part.name, *(choice.name for choice in part.question))
 
 
 def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> tuple[list[dict[str, Any]], dict[int, int]]:

@@ -189,7 +189,19 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
             headings=wording.sheet_headings(tx, keyed_by),
         )
         locate_cells(tx, incoming)
-        _add_deciders(tx, incoming)
+        rows, in_grid = incoming.rows, incoming.rows["cell_id"] >= 0
+        person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
+        messages = np.full(len(rows), "", object)
+        for name, person_rows in rows.groupby("person"):
+            person = find_adjudicator(tx, str(name), allow_retired=True) if name else None
+            if person is not None:
+                person_id[person_rows.index] = person.id
+            reasons = permissions.blocking_reasons(tx, person, person_rows["cell_id"][in_grid].tolist())
+            messages[person_rows.index] = [str(reasons.get(pair, "")) for pair in person_rows["cell_id"].tolist()]
+        causes = np.array([re.sub(r"pair \d+", "a pair", message) for message in messages], object)
+        for cause in dict.fromkeys(causes[messages != ""]):
+            incoming.refuse(causes == cause, "%(why)s", why=messages.tolist())
+        incoming.rows = rows.assign(person_id=person_id)
         outcome = incoming.rows.assign(rule=Rule.IMPORTED.value)
         standing = adjudications.current_adjudications(tx).set_index("cell_id")
         standing = standing[standing["rule"].isin([rule.value for rule in BY_HAND])]
@@ -209,23 +221,6 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
         counts = {"imported": len(new_decisions), "already_there": int(is_same.sum())}
         run = note_run(tx, "adjudicate", {"import": name_of(path), "supersede": supersede}, counts)
     return replace(run, notes=sorted_column_notes(incoming))
-
-
-def _add_deciders(tx: Tx, incoming: ImportedAnswers) -> None:
-    rows = incoming.rows
-    in_grid = rows["cell_id"] >= 0
-    person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
-    messages = np.full(len(rows), "", object)
-    for name, person_rows in rows.groupby("person"):
-        person = find_adjudicator(tx, str(name), allow_retired=True) if name else None
-        if person is not None:
-            person_id[person_rows.index] = person.id
-        reasons = permissions.blocking_reasons(tx, person, person_rows["cell_id"][in_grid].tolist())
-        messages[person_rows.index] = [str(reasons.get(pair, "")) for pair in person_rows["cell_id"].tolist()]
-    causes = np.array([re.sub(r"pair \d+", "a pair", message) for message in messages], object)
-    for cause in dict.fromkeys(causes[messages != ""]):
-        incoming.refuse(causes == cause, "%(why)s", why=messages.tolist())
-    incoming.rows = rows.assign(person_id=person_id)
 
 
 def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[bool]) -> None:

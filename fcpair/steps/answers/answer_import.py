@@ -297,29 +297,24 @@ def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False)
         reasons = permissions.not_due_reasons(tx, rows["cell_id"][rows["cell_id"] != NOBODY].tolist())
         is_early = (rows["cell_id"].isin(reasons) & rows["is_new"]).to_numpy() & ~incoming.has_finding
         incoming.refuse(is_early, "%(why)s", why=[str(reasons.get(pair, "")) for pair in rows["cell_id"]])
-        _refuse_other_label(tx, incoming)
+        names, question = validate.label_names(tx), scheme_of(tx)
+
+        def name_of(shown: object) -> str:  # which another program may have written in its own way
+            try:
+                return question.name(question.read(str(shown))) if shown else ""
+            except InputError:
+                return str(shown)
+
+        current_labels = rows["cell_id"].map(lambda cell: names.get(cell, ""))
+        shown_labels = rows["shown"].map(name_of)
+        is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~incoming.has_finding
+        has_other_label = ((shown_labels != "") & (shown_labels != current_labels)).to_numpy() & is_new
+        hint = say("leave its `%(column)s` empty, and give it on a new sheet", column=VERDICT)
+        message = mark("the label of pair %(pair)s has changed since this sheet was written; %(hint)s")
+        incoming.refuse(has_other_label, message, hint=hint)
+        has_no_label = (current_labels == "").to_numpy() & is_new & ~has_other_label
+        incoming.refuse(has_no_label, mark("pair %(pair)s has no adjudicated label, so there is nothing to check"))
         return record_answers(tx, incoming, round_, supersede=supersede)
-
-
-def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
-    rows = incoming.rows
-    names, question = validate.label_names(tx), scheme_of(tx)
-
-    def name_of(shown: object) -> str:  # which another program may have written in its own way
-        try:
-            return question.name(question.read(str(shown))) if shown else ""
-        except InputError:
-            return str(shown)
-
-    current_labels = rows["cell_id"].map(lambda cell: names.get(cell, ""))
-    shown_labels = rows["shown"].map(name_of)
-    is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~incoming.has_finding
-    has_other_label = ((shown_labels != "") & (shown_labels != current_labels)).to_numpy() & is_new
-    hint = say("leave its `%(column)s` empty, and give it on a new sheet", column=VERDICT)
-    message = mark("the label of pair %(pair)s has changed since this sheet was written; %(hint)s")
-    incoming.refuse(has_other_label, message, hint=hint)
-    has_no_label = (current_labels == "").to_numpy() & is_new & ~has_other_label
-    incoming.refuse(has_no_label, mark("pair %(pair)s has no adjudicated label, so there is nothing to check"))
 
 
 def export_labels(grid: GridContext, *, known: bool = False, ids: Ids | None = None) -> pd.DataFrame:

@@ -121,10 +121,21 @@ def relabel(
         notes = tuple(_follow_words(tx, change, run_id))
         counts = {"answers": int(is_concerned.sum()), "pairs": len(cell_ids)} if change.labels else {}
         if changed.split is not None:
-            counts = {"ambiguous": counts.pop("answers"), **counts, **_ask_again(tx, changed.split, change, run_id)}
+            was_split = f"`{change.labels[0]}` was split"
+            for of in (rounds.primary(tx), rounds.validation(tx)):  # people are asked again, and who else is needed
+                if of.ids:
+                    column = "own_code" if of.checks else "code"
+                    answers = judgements.current_labels(tx, "id", "assignment_id", "person_id", column, of=of)
+                    take_back(tx, of, answers[answers[column] == changed.split], run_id, was_split)
+            asked = {name: n for name, n in reassignment.reassign(tx, seed=0).items() if n}
+            counts = {"ambiguous": counts.pop("answers"), **counts, **asked}
         counts |= rule_decisions.apply_policy(tx, cell_ids)
-        if changed.split is not None:
-            counts |= _reopen_decisions(tx, changed.split, change)
+        if changed.split is not None:  # where a decision that stands is that label, people decide again
+            standing = adjudications.current_adjudications(tx, "cell_id", "code", standing=True)
+            to_decide = standing["cell_id"][standing["code"] == changed.split].tolist()
+            request = {"rule": Rule.REQUESTED.value, "note": f"{was_split}: {change.reason}"}
+            adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in to_decide))
+            counts |= {"to_decide": len(to_decide)} if to_decide else {}
         return replace(runs.end_run(tx, run_id, counts), notes=notes)
 
 
@@ -220,22 +231,3 @@ def _follow_words(tx: Tx, change: Relabel, run_id: int) -> Iterator[str]:
     _, guidelines = people.current_guidelines(tx)
     if named := [f"`{name}`" for name in change.labels if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", guidelines)]:
         yield say("the guidelines name %(labels)s; edit them, so that people read what is meant now", labels=named)
-
-
-def _ask_again(tx: Tx, split: int, change: Relabel, run_id: int) -> dict[str, int]:
-    """Take back every answer with the label that was split, so that people are asked again; counts who else is."""
-    for of in (rounds.primary(tx), rounds.validation(tx)):
-        if of.ids:
-            column = "own_code" if of.checks else "code"
-            answers = judgements.current_labels(tx, "id", "assignment_id", "person_id", column, of=of)
-            take_back(tx, of, answers[answers[column] == split], run_id, f"`{change.labels[0]}` was split")
-    return {name: n for name, n in reassignment.reassign(tx, seed=0).items() if n}
-
-
-def _reopen_decisions(tx: Tx, split: int, change: Relabel) -> dict[str, int]:
-    """Have people decide again where a decision that stands is the label that was split; counts the pairs, if any."""
-    standing = adjudications.current_adjudications(tx, "cell_id", "code", standing=True)
-    cell_ids = standing["cell_id"][standing["code"] == split].tolist()
-    request = {"rule": Rule.REQUESTED.value, "note": f"`{change.labels[0]}` was split: {change.reason}"}
-    adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in cell_ids))
-    return {"to_decide": len(cell_ids)} if cell_ids else {}

@@ -16,7 +16,6 @@ from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellCo
 from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
 from fcpair.files.corpus.corpus import CN, HS, with_own_ids
 from fcpair.files.exchange.annotation_tool import (
-    AnnotationTool,
     ExportedRound,
     Item,
     ItemKey,
@@ -366,7 +365,20 @@ def import_export(
     incoming = collect_exported(path, reader, export, exported_round, users)
 
     def check(tx: Tx, answers: ImportedAnswers) -> None:
-        _compare_texts(tx, answers, round_, reader)
+        rows = answers.rows
+        cell_ids = rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist()
+        headings, texts = _shown_texts(tx, round_, cell_ids)
+        digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
+        shown = {cell: answer_import.letters(reader.shown_text(headings, bodies)) for cell, bodies in texts.items()}
+        is_other = rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])
+        has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
+        expected = rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
+        is_changed = has_text & (rows["tool_text"].map(answer_import.letters) != expected) & ~is_other
+        hint = say("is the export from another study, or was the key changed?")
+        message = mark("%(unit)s %(pair)s has other texts in this study than in its key; %(hint)s")
+        answers.refuse(is_other.to_numpy(), message, hint=hint)
+        message = mark("%(unit)s %(pair)s has other texts in the export than the tool was given")
+        answers.refuse(is_changed.to_numpy(), message)
         if not answers.findings:
             answers.notes.extend(_describe_missing(tx, answers, round_, is_shared=reader.is_shared))
             answers.notes.extend(_leave_out_older(tx, answers, round_))
@@ -445,22 +457,6 @@ def _shown_texts(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> tuple[tuple[
     texts = zip(*(rows[f"{side}_id"].map(bodies) for side in shown_sides), strict=True)
     headings = tuple(facts[f"{side}_name"] for side in shown_sides)
     return headings, dict(zip(rows["cell_id"].tolist(), texts, strict=True))
-
-
-def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: AnnotationTool) -> None:
-    rows = incoming.rows
-    headings, texts = _shown_texts(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
-    digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
-    shown = {cell: answer_import.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
-    is_other = rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])
-    has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
-    expected = rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
-    is_changed = has_text & (rows["tool_text"].map(answer_import.letters) != expected) & ~is_other
-    hint = say("is the export from another study, or was the key changed?")
-    message = mark("%(unit)s %(pair)s has other texts in this study than in its key; %(hint)s")
-    incoming.refuse(is_other.to_numpy(), message, hint=hint)
-    message = mark("%(unit)s %(pair)s has other texts in the export than the tool was given")
-    incoming.refuse(is_changed.to_numpy(), message)
 
 
 def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_shared: bool) -> Iterator[str]:

@@ -83,14 +83,25 @@ def assign(
     if cells is not None:
         if more or redo:
             raise InputError("`cells` are what nobody was given yet; omit `more` and `redo`")
-        return _assign_chosen(grid, replace(options, annotator_groups=()), cells, batch)
-    if batch is not None:
+        if batch is not None and batch < 1:
+            raise InputError(f"batch is {batch}; expected 1 or more")
+        if isinstance(cells, str | Path | pd.DataFrame):
+            place, numbers, lines = read_pair_list(cells)
+        else:
+            place, lines = "the list", [*range(1, len(cells) + 1)]
+            numbers = [whole_number("pair", number) for number in cells]
+            if not numbers:
+                raise InputError("no pair is named; name at least one")
+        options = replace(options, annotator_groups=())
+    elif batch is not None:
         raise InputError("`batch` is for `cells`, which are assigned in batches; give both, or omit it")
     with grid._store.read() as tx:
         is_open = context.options_as_done(tx, Assign).open or options.open
-    if more:
+    if more or cells is not None:  # in shards, or open to whoever asks
         choose = None if pairs is None else choose_pairs(pairs)
-        return (leases.open_more_slots if is_open else assign_more)(grid, options, choose, expected)
+        if cells is not None:
+            choose = choose_listed(place, numbers, lines, options, batch)
+        return (leases.open_more_slots if is_open else assign_more)(grid, options, choose, expected if more else None)
     if options.open:
         return leases.open_assignment(grid, options, redo=redo)
 
@@ -128,26 +139,6 @@ def assign(
         run = context.note_run(tx, options.stage, as_params(options), counts)
         context.save_options(tx, replace(options, annotators=len(names)), run)
         return carry_answers(tx, rounds.primary(tx), run)
-
-
-def _assign_chosen(grid: GridContext, options: Assign, chosen: Source | Sequence[int], batch: int | None) -> RunRecord:
-    """Assign the cells of a list, in shards or open to whoever asks."""
-    if batch is not None and batch < 1:
-        raise InputError(f"batch is {batch}; expected 1 or more")
-    if isinstance(chosen, str | Path | pd.DataFrame):
-        place, numbers, lines = read_pair_list(chosen)
-    else:
-        place, numbers, lines = (
-            "the list",
-            [whole_number("pair", number) for number in chosen],
-            [*range(1, len(chosen) + 1)],
-        )
-        if not numbers:
-            raise InputError("no pair is named; name at least one")
-    choose = choose_listed(place, numbers, lines, options, batch)
-    with grid._store.read() as tx:
-        is_open = context.options_as_done(tx, Assign).open or options.open
-    return (leases.open_more_slots if is_open else assign_more)(grid, options, choose, None)
 
 
 def _load_inputs(tx: Tx, options: Assign) -> tuple[list[str], pd.DataFrame]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Bools, Ints
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns
 from fcpair.lazy import pd
 from fcpair.notebook import Result
@@ -43,7 +43,6 @@ from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import cell_range, to_cell_id, to_public_number
 from fcpair.store.oversight import pair_search
 
-Ints = NDArray[np.int64]
 MAX_VALUES = 30  # of the metadata that are offered to be chosen from; if there are more, one is typed
 MANY = 20_000  # cells, of which all are read
 FACTS = ("labels", "decision", "verdict", "tier")
@@ -70,8 +69,7 @@ class FoundPairs(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a pandas DataFrame; all columns but the first are texts."""
-        dtypes = dict.fromkeys(self.columns, "str") | {self.columns[0]: "int64"}
-        return super().to_frame().astype(dtypes)
+        return super().to_frame().astype(dict.fromkeys(self.columns, "str") | {self.columns[0]: "int64"})
 
     def _summary(self) -> str:
         return f"{self.total:,}, here {len(self.records):,} from place {self.first:,} on"
@@ -186,7 +184,7 @@ def _sort_values(grid: GridContext, tx: Tx, name: str, cell_ids: Ints) -> Ints:
     return rank_of[text_ids]
 
 
-def matching_cells(grid: GridContext, tx: Tx, wanted: PairFilter) -> NDArray[np.int64]:
+def matching_cells(grid: GridContext, tx: Tx, wanted: PairFilter) -> Ints:
     """The cells that meet every condition, by id, ascending; raises what `find_pairs` does."""
     # Without conditions all are meant, of a grid without labels, too, in which nothing can be asked for.
     ids = _resolve(grid, tx, wanted) if wanted.chosen else pair_search.FilterIds()
@@ -267,7 +265,7 @@ def _rules(tx: Tx) -> tuple[TierRule, ...]:
 
 
 # The states that follow from rules of stages, which are read from what is kept between searches.
-BY_STANDING: dict[str, Callable[[Standings], NDArray[np.bool_]]] = {
+BY_STANDING: dict[str, Callable[[Standings], Bools]] = {
     FilterState.WAITING: lambda standings: standings.waits,
     FilterState.VALID: lambda standings: standings.verdict == Verdict.AGREE,
     FilterState.NOT_VALID: lambda standings: standings.verdict == Verdict.DISAGREE,
@@ -316,8 +314,8 @@ def _records(tx: Tx, cell_ids: list[int], more: Sequence[str]) -> Iterator[tuple
     for cell_id, counts, code, verdict, tier in rows:
         labels = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True) if count)
         facts[cell_id] = labels, decisions[code], VERDICT_NAMES[verdict], tier
-    texts = zip(*(located[name].tolist() for name in ("cell_id", "hs_id", "cn_id")), strict=True)
-    texts_of = {cell_id: (hs_id, cn_id) for cell_id, hs_id, cn_id in texts}
+    side_ids = zip(located["hs_id"].tolist(), located["cn_id"].tolist(), strict=True)
+    texts_of = dict(zip(located["cell_id"].tolist(), side_ids, strict=True))
     for cell_id in cell_ids:
         hs_id, cn_id = texts_of[cell_id]
         values = (known[name].get(hs_id if is_of_row[name] else cn_id, "") for name in more)
@@ -336,8 +334,8 @@ class Standings:
     cell_id: Ints
     verdict: Ints
     tiers: Ints
-    decided: NDArray[np.bool_]
-    waits: NDArray[np.bool_]
+    decided: Bools
+    waits: Bools
     n_labels: Ints
     decision: Ints
 

@@ -123,10 +123,8 @@ def gather_report_data(
             if not is_planned(tx):
                 main = main_part(tx, partition, agreement)
                 continue
-            rules, options = (
-                partition or effective_options(tx, Partition, {}),
-                agreement or effective_options(tx, Agree, {}),
-            )
+            rules = partition or effective_options(tx, Partition, {})
+            options = agreement or effective_options(tx, Agree, {})
             counts, labels = assignments.counts_of_grid(tx), judgements.label_arrays(tx, *GRADED)
             grid_parts.append(
                 data.GridPart(

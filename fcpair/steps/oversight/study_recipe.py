@@ -118,8 +118,7 @@ def recipe_text_of(
 def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
     version = departures.recipe_version(tx)
     yield f"# The recipe of this study, version {version}." if version else NO_RECIPE_NOTE
-    first_grid = grids.keys(tx)[0]
-    with grids.on_grid(tx, first_grid.id):
+    with grids.on_first_grid(tx):
         if file := _published_labels_file(tx):
             yield IMPORTED_NOTE.format(file)
         if settings.of_stage(tx, Import.stage).get("path") == {"path": str(IN_MEMORY)}:
@@ -152,7 +151,7 @@ def _published_labels_file(tx: Tx) -> str | None:
 
 def _recipe(tx: Tx) -> Recipe:
     hints, sections = get_type_hints(Recipe), dict[str, Any]()
-    with grids.on_grid(tx, grids.keys(tx)[0].id):
+    with grids.on_first_grid(tx):
         planned = context.is_planned(tx)
         setup = replace(context.effective_options(tx, Setup, {}), title=runs.study_facts(tx)["title"])
         if not planned:  # of a planned one, its plan has them

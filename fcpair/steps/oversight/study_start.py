@@ -345,8 +345,11 @@ class StudyStart:
         draft = self.draft()
         recipe, by = self.recipe(draft), _need(draft.start, BegunDraft).by
         with self._store.all_or_nothing():
-            if recipe.has_main:
-                self._clear()  # what a build of an earlier version has left that was killed
+            if recipe.has_main:  # what a build of an earlier version has left that was killed
+                with self._store.write() as tx, grids.on_first_grid(tx):
+                    build_progress.clear_from(tx, Import.stage)
+                    for stage in (*build_progress.BUILDING, Validate.stage):
+                        settings.remove_stage(tx, stage)
             with self._store.write() as tx, grids.on_first_grid(tx):
                 if not recipe.has_main and build_progress.has_corpus(tx):
                     raise StageError(STARTED)
@@ -431,13 +434,6 @@ class StudyStart:
             for group, role in ROLES.items():
                 if names := [name for name in getattr(draft, group) if name not in known]:
                     enrol_people(tx, names, role)
-
-    def _clear(self) -> None:
-        """Make the study empty again; raises StageError where somebody has answered."""
-        with self._store.write() as tx, grids.on_first_grid(tx):
-            build_progress.clear_from(tx, Import.stage)
-            for stage in (*build_progress.BUILDING, Validate.stage):
-                settings.remove_stage(tx, stage)
 
 
 def example_recipe() -> Recipe:

@@ -76,7 +76,14 @@ def read_uploaded(folder: Path, draft: RecipeDraft) -> Recipe:
                 name=file.name,
             )
     try:
-        _read_tables(recipe)
+        if recipe.import_:
+            read_corpus(recipe.import_)
+        for side in (side for plan in recipe.grids for side in (plan.rows, plan.columns)):
+            if side.sources:
+                collect(side.sources, folded_digest)
+            elif side.file:
+                with choose_reading(Reading(side.sheet_name, side.encoding, side.separator, side.no_header)):
+                    read_side_file(side.file, side.column, None, folded_digest)
     except InputError as error:
         words = str(error).replace(f"{folder}/", "")
         line = next((_line_with(text, name) for name in re.findall("`([^`]+)`", words) if name in text), "")
@@ -93,18 +100,6 @@ def _files_of(value: Any) -> Iterator[Path]:
             yield from _files_of(item)
     if isinstance(value, RoundPlan):
         yield from (Path(spec.of) for spec in map(parse_model_spec, value.models) if spec.source == "canned")
-
-
-def _read_tables(recipe: Recipe) -> None:
-    """Read each table as the study would; raises InputError for one that the recipe does not fit."""
-    if options := recipe.import_:
-        read_corpus(options)
-    for side in (side for plan in recipe.grids for side in (plan.rows, plan.columns)):
-        if side.sources:
-            collect(side.sources, folded_digest)
-        elif side.file:
-            with choose_reading(Reading(side.sheet_name, side.encoding, side.separator, side.no_header)):
-                read_side_file(side.file, side.column, None, folded_digest)
 
 
 def _line_of(text: str, words: str) -> str:

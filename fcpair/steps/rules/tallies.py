@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fcpair.done import tell_relabelling
 from fcpair.errors import InputError, StageError
@@ -187,14 +187,6 @@ def simulated_note(origins: dict[str, int]) -> Sentence | None:
             "people"
         )
     return say(every if n_simulated + n_by_models == n else some, number=n_simulated, all=n, models=n_by_models)
-
-
-def noted_relabellings(tx: Tx) -> list[dict[str, Any]]:
-    """The changes of the labels of the grid, oldest first, as a release has them: their `kind`, `labels`, `into`, `at`;
-    a reason may be for the log alone.
-    """
-    names = ("kind", "labels", "into")
-    return [{**{name: past.change[name] for name in names}, "at": past.at} for past in relabelling.history(tx)]
 
 
 def relabelling_notes(tx: Tx) -> list[Sentence]:
