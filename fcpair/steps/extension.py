@@ -87,9 +87,10 @@ def extend(
         as_paired, merged = context.options_as_done(tx, Pair), dict[int, int]()
         for axis, new_ids in zip(cells.AXES, (new_hs, new_cns), strict=True):
             sides.append_texts(tx, axis, new_ids)
-            ids, bodies = sides.text_ids(tx, axis, drawn=True), sides.values(tx, axis, "body", drawn=True)
-            first = first_spellings(bodies, text_digests.folding(tx)).tolist()  # of each text, by place
-            spellings = {ids[at]: ids[kept] for at, kept in enumerate(first) if kept != at and ids[at] in new_ids}
+            drawn_ids, bodies = sides.text_ids(tx, axis, drawn=True), sides.values(tx, axis, "body", drawn=True)
+            first = enumerate(first_spellings(bodies, text_digests.folding(tx)).tolist())
+            kept_ids = {drawn_ids[at]: drawn_ids[kept] for at, kept in first if kept != at}
+            spellings = {text_id: kept for text_id, kept in kept_ids.items() if text_id in new_ids}
             if spellings and as_paired.merge:
                 sides.set_drawn(tx, axis, [of for of in sides.text_ids(tx, axis, drawn=True) if of not in spellings])
                 merged |= spellings

@@ -206,8 +206,15 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
     if not supersede:
         is_refused = differs & ~incoming.has_finding
         message = mark("%(person)s has already answered %(unit)s %(pair)s differently; %(hint)s")
-        changes = _changes(tx, incoming, current_answers, is_refused)
-        incoming.refuse(is_refused, message, hint=SUPERSEDE, **changes)
+        # The answers that stand, and those that would take their place, as people read them, by row.
+        places = np.flatnonzero(is_refused).tolist()
+        refused = rows.iloc[places]
+        old_ids = refused["assignment_id"].map(current_answers["answer_id"]).fillna(NO_CODE).astype("int64").tolist()
+        new_ids = refused["answer_id"].tolist() if "answer_id" in rows.columns else []
+        new = say_answers(tx, new_ids) or [Answer(cells[at]) for cells in incoming.said.values() for at in places]
+        changes = {"old": say_answers(tx, old_ids), "new": new}
+        by_row = {name: dict(zip(places, answers, strict=True)) for name, answers in changes.items()}
+        incoming.refuse(is_refused, message, hint=SUPERSEDE, **by_row)
         hint = say("but the answers in the file are simulated; %(hint)s", hint=SUPERSEDE)
         message = mark("%(person)s has answered %(unit)s %(pair)s already, %(hint)s")
         incoming.refuse(is_made_up & ~incoming.has_finding, message, hint=hint)
@@ -216,17 +223,6 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
         is_about_current_label = rows["assignment_id"].isin(judgements.current_verdicts(tx)["assignment_id"])
         is_new |= (~is_about_current_label & (rows["code"] != NO_CODE)).to_numpy()
     incoming.rows = rows.assign(is_new=is_new, differs=differs)
-
-
-def _changes(tx: Tx, incoming: ImportedAnswers, current: pd.DataFrame, differs: Bools) -> dict[str, dict[int, Answer]]:
-    """The answers that stand (`old`), and those that would take their place (`new`), as people read them, by row."""
-    places = np.flatnonzero(differs).tolist()
-    rows = incoming.rows.iloc[places]
-    old_ids = rows["assignment_id"].map(current["answer_id"]).fillna(NO_CODE).astype("int64").tolist()
-    new_ids = rows["answer_id"].tolist() if "answer_id" in rows.columns else []
-    new = say_answers(tx, new_ids) or [Answer(cells[at]) for cells in incoming.said.values() for at in places]
-    columns = {"old": say_answers(tx, old_ids), "new": new}
-    return {name: dict(zip(places, column, strict=True)) for name, column in columns.items()}
 
 
 def say_answers(tx: Tx, ids: Sequence[int]) -> list[Answer]:

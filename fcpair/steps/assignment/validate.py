@@ -24,7 +24,7 @@ from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import eligibility, reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules import permissions, rule_decisions, tallies
-from fcpair.steps.rules.tallies import look_again, without_validator_notes
+from fcpair.steps.rules.tallies import look_again
 from fcpair.store import Tx, adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -163,10 +163,17 @@ def pairs_with_lost_verdicts(tx: Tx) -> tuple[list[int], list[int]]:
 
 def look_again_notes(tx: Tx) -> list[str]:
     """Notes for the reader when labels have changed after people had decided or validated, or were decided too late."""
-    return [
-        *look_again(len(rule_decisions.stale_decisions(tx)), len(pairs_with_lost_verdicts(tx)[0])),
-        *without_validator_notes(tallies.n_without_validator(tx)),
-    ]
+    notes = look_again(len(rule_decisions.stale_decisions(tx)), len(pairs_with_lost_verdicts(tx)[0]))
+    if n := tallies.n_without_validator(tx):
+        sentence = say_number(
+            "%(n)s pair was decided after the others were assigned to validators: it has no validator, and is in no "
+            "tier above Bronze; `fcpair validate assign --more` assigns them",
+            "%(n)s pairs were decided after the others were assigned to validators: they have no validator, and are in "
+            "no tier above Bronze; `fcpair validate assign --more` assigns them",
+            n,
+        )
+        notes.append(sentence)
+    return [*notes]
 
 
 def more_validation_hint(tx: Tx, n: int, grid_option: str = "") -> str:

@@ -136,8 +136,12 @@ class Monitor:
     def blocks(self, axis: Axis, column: str) -> PartAgreements:
         """Agreement on the pairs with each value of one of the `metadata_columns`; raises InputError for another."""
         check_name(NO_METADATA, column, self.metadata_columns()[axis])
-        name = f"blocks {axis} {column}"
-        return self._figures.get(name, lambda: agreement.metadata_blocks(self._grid, axis, column)).made
+
+        def measure(tx: Tx) -> PartAgreements:
+            options = replace(effective_options(tx, Agree, {}), blocks=axis, metadata=column)
+            return PartAgreements(agreement.agreement_blocks(tx, rounds.primary(tx), options))
+
+        return self._figures.get(f"blocks {axis} {column}", lambda: self._read(measure)).made
 
     @kept
     def decisions(self, tx: Tx) -> DecisionsPart:

@@ -229,9 +229,21 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
             *_stage_differences(tx, *built),
             *limits,
             *_stage_differences(tx, recipe.calibration, recipe.adjudicate, recipe.validate),
-            *_extension_differences(tx, recipe),
-            *_grid_differences(tx, recipe),
         ]
+        for at, saved in enumerate(load_extensions(tx)):  # what the recipe says beyond these is yet to come
+            planned = context.as_settings(recipe.extend[at]) if at < len(recipe.extend) else {}
+            for key, value in saved.items():
+                if not departures.is_same(value, planned.get(key)):
+                    texts = (_format_value(of.get(key)) for of in (planned, saved))
+                    differences.append(Difference(f"extend {at + 1}", key, *texts))
+        grid_ids = {key.name: key.id for key in grids.keys(tx)}
+        if recipe.has_main and (MAIN not in grid_ids or context.is_planned(tx)):
+            is_other = "planned" if MAIN in grid_ids else "no such grid"
+            differences.append(Difference("grid", MAIN, "made of a corpus", is_other))
+        for plan in recipe.grids:
+            if plan.name in grid_ids:
+                with grids.on_grid(tx, grid_ids[plan.name]):
+                    differences += _plan_differences(tx, plan)
         if recipe.simulate and (n := judgements.n_by_people(tx)):
             answered = f"people have answered: {n:,}"
             differences.append(Difference("simulate", NO_VALUE, "simulated people answer", answered))
@@ -262,26 +274,6 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
     if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := context.scheme_of(tx)):
         yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))
-
-
-def _extension_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
-    """Yield where an extension that was made is not what the recipe says; what it says beyond these is yet to come."""
-    for at, saved in enumerate(load_extensions(tx)):
-        planned = context.as_settings(recipe.extend[at]) if at < len(recipe.extend) else {}
-        for key, value in saved.items():
-            if not departures.is_same(value, planned.get(key)):
-                texts = (_format_value(of.get(key)) for of in (planned, saved))
-                yield Difference(f"extend {at + 1}", key, *texts)
-
-
-def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
-    grid_ids = {key.name: key.id for key in grids.keys(tx)}
-    if recipe.has_main and (MAIN not in grid_ids or context.is_planned(tx)):
-        yield Difference("grid", MAIN, "made of a corpus", "planned" if MAIN in grid_ids else "no such grid")
-    for plan in recipe.grids:
-        if plan.name in grid_ids:
-            with grids.on_grid(tx, grid_ids[plan.name]):
-                yield from _plan_differences(tx, plan)
 
 
 def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:

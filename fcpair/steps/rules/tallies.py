@@ -216,17 +216,6 @@ def look_again(second_look: int, lost: int) -> list[Sentence]:
     return [say_number(*forms, n) for forms, n in zip(LOOK_AGAIN, (second_look, lost), strict=True) if n]
 
 
-def without_validator_notes(n: int) -> list[Sentence]:
-    """Of how many pairs nobody is asked for a verdict, because they were decided after the others had been assigned."""
-    sentences = mark_plural(
-        "%(n)s pair was decided after the others were assigned to validators: it has no validator, and is in no "
-        "tier above Bronze; `fcpair validate assign --more` assigns them",
-        "%(n)s pairs were decided after the others were assigned to validators: they have no validator, and are in "
-        "no tier above Bronze; `fcpair validate assign --more` assigns them",
-    )
-    return [say_number(*sentences, n)] if n else []
-
-
 def request_note(name: str | None) -> Sentence:
     """The note on a request: who asks; None where a command does."""
     return say("asked by %(name)s", name=name) if name else say("asked by a command")
