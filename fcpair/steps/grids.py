@@ -367,7 +367,17 @@ def collect(sources: Sequence[Source], digest: Digest) -> tuple[list[Row], dict[
         if source.reader == "table":
             table = read_table(source.file, columns, optional=[LANGUAGE], verbatim=True)
         else:
-            table = _read_other(source)
+            from fcpair.files.surveys.templates import items_table, templates_table
+
+            if source.reader == "templates":
+                table = templates_table(source.file)
+            elif source.reader == "items":
+                table = items_table(source.file, source.seed)
+            else:
+                corpus = read_crowdcounter(source.file)
+                table = pd.concat([corpus.answers, corpus.unanswered])
+                table = table.sort_values(LINE, kind="stable", ignore_index=True)
+                table.attrs.update(corpus.answers.attrs)
             if missing := [name for name in columns if name not in table.columns]:
                 raise InputError(f"{source.file}: no column `{missing[0]}`; there are {', '.join(table.columns)}")
         empty_lines = table[LINE][table[source.text].str.strip() == ""].tolist()
@@ -387,19 +397,6 @@ def collect(sources: Sequence[Source], digest: Digest) -> tuple[list[Row], dict[
         subject = "1 text is" if len(duplicates) == 1 else f"{len(duplicates):,} texts are"
         notes.append(f"{subject} in several groups or sources, and kept once: {'; '.join(excerpts)}{more}")
     return list(first_rows.values()), counts_by_source, notes
-
-
-def _read_other(source: Source) -> pd.DataFrame:
-    from fcpair.files.surveys.templates import items_table, templates_table
-
-    if source.reader == "templates":
-        return templates_table(source.file)
-    if source.reader == "items":
-        return items_table(source.file, source.seed)
-    corpus = read_crowdcounter(source.file)
-    table = pd.concat([corpus.answers, corpus.unanswered]).sort_values(LINE, kind="stable", ignore_index=True)
-    table.attrs.update(corpus.answers.attrs)
-    return table
 
 
 def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row], list[int], dict[str, int]]:

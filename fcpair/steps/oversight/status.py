@@ -63,7 +63,26 @@ def status(study: StudyContext) -> dict[str, Any]:
             if context.is_planned(tx)
         ]
         counts = assignments.counts_of_all_grids(tx)
-        main = _NO_MAIN if context.is_planned(tx) else _main_status(tx, counts.get(grids.current_grid_id(tx), {}))
+        main = _NO_MAIN
+        if not context.is_planned(tx):
+            own_counts, sample = counts.get(grids.current_grid_id(tx), {}), context.load_sample_size(tx)
+            work = load_open_work(tx, own_counts)
+            main = {
+                "sampled": asdict(sample) if sample else None,
+                "stages": build_progress.n_built(tx),
+                "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
+                "rounds": {name: progress.counts for name, progress in work.rounds.items()},
+                "adjudications": {
+                    **tallies.split_unanimous(tx, work.tally.by_rule),
+                    "waiting": work.tally.pairs.wait_for_person,
+                    "second_look": work.n_second_look,
+                },
+                "pairs": asdict(work.tally.pairs),
+                "lost_verdicts": work.tally.n_lost,
+                "verdicts_not_due": work.n_not_due,
+                "notes": _main_notes(tx, own_counts, work),
+                **_next_and_also(commands(tx, work=work)),
+            }
         known_pairs = []
         if rounds.known_ids(tx):
             from fcpair.steps.people.known_pairs import scores
@@ -130,26 +149,6 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
     """Everybody in the order in which they came, with the work they have: what `status` says of `people`."""
     with study._store.read() as tx:
         return _people_status(tx, assignments.counts_of_all_grids(tx))
-
-
-def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
-    work = load_open_work(tx, counts)
-    return {
-        "sampled": asdict(sample) if (sample := context.load_sample_size(tx)) else None,
-        "stages": build_progress.n_built(tx),
-        "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
-        "rounds": {name: progress.counts for name, progress in work.rounds.items()},
-        "adjudications": {
-            **tallies.split_unanimous(tx, work.tally.by_rule),
-            "waiting": work.tally.pairs.wait_for_person,
-            "second_look": work.n_second_look,
-        },
-        "pairs": asdict(work.tally.pairs),
-        "lost_verdicts": work.tally.n_lost,
-        "verdicts_not_due": work.n_not_due,
-        "notes": _main_notes(tx, counts, work),
-        **_next_and_also(commands(tx, work=work)),
-    }
 
 
 def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes:
