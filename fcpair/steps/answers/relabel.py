@@ -111,7 +111,20 @@ def relabel(
         is_concerned = np.isin(given["code"], concerned)
         cell_ids = np.unique(given["cell_id"][is_concerned]).tolist()
         if changed.split is not None:
-            _check_undisturbed(tx, cell_ids)
+            calibration = calibration_state.load_calibration(tx)
+            if calibration and calibration.phase is not calibration_state.Phase.CLOSED:
+                raise StageError.say(
+                    "a calibration is under way, in which people give this label; close it first (`fcpair calibrate "
+                    "close`)"
+                )
+            decisions = adjudications.decided_codes(tx, cell_ids)
+            requested = decisions["cell_id"][decisions["requested"] == 1].tolist()
+            if disturbed := {*requested, *rule_decisions.stale_decisions(tx, cell_ids)}:
+                why = mark(
+                    "with this label, pairs %(pairs)s wait for a decision that was asked for, or for a second look; "
+                    "let these be decided first (`fcpair adjudicate`)"
+                )
+                raise StageError.say(why, pairs=as_ranges([grids.to_public_number(cell_id) for cell_id in disturbed]))
         kept, rules = list(_follow(tx, change)), as_params(context.effective_options(tx, Partition, {}))
         run_id = context.begin_run(tx, change.stage, as_params(change))
         relabelling.change(tx, as_params(change), _changed_rounds(tx, question, changed), rules, run_id)
@@ -157,23 +170,6 @@ def _changed_rounds(tx: Tx, question: OneOf, changed: ChangedLabels) -> dict[int
             moved = {old_digest: new for old_digest, new in now.items() if old_digest != new}
             changed_rounds[id_] = relabelling.ChangedRound(str(form), [*answers.values()], moved)
     return changed_rounds
-
-
-def _check_undisturbed(tx: Tx, pairs: Sequence[int]) -> None:
-    """Raise StageError where people are at work on these pairs, whose label is to be split."""
-    calibration = calibration_state.load_calibration(tx)
-    if calibration and calibration.phase is not calibration_state.Phase.CLOSED:
-        raise StageError.say(
-            "a calibration is under way, in which people give this label; close it first (`fcpair calibrate close`)"
-        )
-    decisions = adjudications.decided_codes(tx, pairs)
-    requested = decisions["cell_id"][decisions["requested"] == 1].tolist()
-    if disturbed := {*requested, *rule_decisions.stale_decisions(tx, pairs)}:
-        why = mark(
-            "with this label, pairs %(pairs)s wait for a decision that was asked for, or for a second look; let these "
-            "be decided first (`fcpair adjudicate`)"
-        )
-        raise StageError.say(why, pairs=as_ranges([grids.to_public_number(cell_id) for cell_id in disturbed]))
 
 
 def _follow(tx: Tx, change: Relabel) -> Iterator[tuple[str, dict[str, Any]]]:

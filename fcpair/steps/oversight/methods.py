@@ -12,6 +12,7 @@ from fcpair.files.tables.folders import replace_file
 from fcpair.params import MAIN, Agree, MethodsFormat, Partition, Rank
 from fcpair.records import BY_HAND, UNDECIDED, Role, Round, RunRecord, Status
 from fcpair.report import methods
+from fcpair.report.methods import Section
 from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.adjudication.agreement import agreement_counts
@@ -35,7 +36,7 @@ SUFFIXES: dict[MethodsFormat, str] = {"markdown": ".md", "latex": ".tex"}
 class Methods:
     """The paragraphs of a methods section, the references that they cite, and `notes` on the evaluation."""
 
-    sections: tuple[methods.Section, ...]
+    sections: tuple[Section, ...]
     notes: tuple[str, ...] = ()
 
     @cached_property

@@ -21,6 +21,7 @@ from fcpair.params import POOLS, DiamondRule, Ids, Partition
 from fcpair.records import TIERS, UNDECIDED, Origin, Rule, RunRecord, Tier
 from fcpair.sentences import mark, say
 from fcpair.stages.adjudication import partition
+from fcpair.stages.adjudication.partition import ColumnHeads, TierRule
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import SKIP, Closed
 from fcpair.stages.questions.labels import VERDICT, check_own_tiers, need_tiers, tier_obstacle
@@ -50,10 +51,10 @@ class TierTable(Result):
     `heads` are the words of the `tables`. `n_second_look` pairs of a tier were decided before their labels changed.
     """
 
-    rules: tuple[partition.TierRule, ...]
+    rules: tuple[TierRule, ...]
     question: Closed
     pairs: pd.DataFrame
-    heads: partition.ColumnHeads
+    heads: ColumnHeads
     n_simulated: int = 0
     n_second_look: int = 0
 
@@ -135,7 +136,7 @@ def tiers_of(tx: Tx, options: Partition) -> TierTable:
     return TierTable(rules, question, pairs, heads_of(tx))
 
 
-def heads_of(tx: Tx) -> partition.ColumnHeads:
+def heads_of(tx: Tx) -> ColumnHeads:
     """Names that tables about tiers use in the grid of a transaction."""
     return partition.CELL_HEADS if context.is_planned(tx) else partition.PAIR_HEADS
 
