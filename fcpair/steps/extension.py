@@ -87,8 +87,13 @@ def extend(
         settings.save_settings(tx, cells.BLOCKS, {_OPTIONS: [*extensions, as_saved]}, run_id)
         as_paired, merged = context.options_as_done(tx, Pair), dict[int, int]()
         for axis, new_ids in zip(cells.AXES, (new_hs, new_cns), strict=True):
+            if not new_ids:
+                continue
             sides.append_texts(tx, axis, new_ids)
-            spellings = _find_spellings(tx, axis, new_ids) if new_ids else {}
+            drawn_ids, bodies = sides.text_ids(tx, axis, drawn=True), sides.values(tx, axis, "body", drawn=True)
+            first = enumerate(first_spellings(bodies, text_digests.folding(tx)).tolist())
+            kept_ids = {drawn_ids[at]: drawn_ids[kept] for at, kept in first if kept != at}
+            spellings = {text_id: kept for text_id, kept in kept_ids.items() if text_id in new_ids}
             if spellings and as_paired.merge:
                 sides.set_drawn(tx, axis, [of for of in sides.text_ids(tx, axis, drawn=True) if of not in spellings])
                 merged |= spellings
@@ -133,7 +138,16 @@ def _choose_texts(tx: Tx, options: Extend) -> tuple[list[int], list[int], list[s
     if options.cn_list:
         new_cns = _find_new_texts(tx, CN, options.cn_list, options)
     if options.runs:
-        pool, notes = _pool_runs(tx, options, [*sides.text_ids(tx, "row"), *new_hs])
+        evaluation, ids = context.effective_options(tx, Evaluate, {}), load_text_ids(tx)
+        depths = [parse_measure(name, evaluation.cutoff).depth or evaluation.cutoff for name in evaluation.measures]
+        depth, hs_ids, parts = options.depth or max(depths), [*sides.text_ids(tx, "row"), *new_hs], list[pd.DataFrame]()
+        for path in options.runs:
+            lines, own_notes = read_run(path, ids, options.ids)
+            notes += [f"{path.name}: {note}" for note in own_notes]
+            is_pooled = lines["hs_id"].isin(hs_ids) & (lines["rank"] <= depth) & (lines["cn_id"] >= 0)
+            parts.append(lines[is_pooled].assign(run=str(path.name)))
+        pool = pd.concat(parts, ignore_index=True).rename(columns={"hs_id": "source_id"})
+        pool = pool[["source_id", "run", "rank", "cn_id", "score"]].drop_duplicates(["source_id", "run", "rank"])
         pool = pool[~pool["cn_id"].isin([*sides.text_ids(tx, "column", drawn=True), *new_cns])]
         if pool.empty and not (new_hs or new_cns):
             raise InputError.say(
@@ -165,32 +179,10 @@ def _find_new_texts(tx: Tx, side: str, path: Path, options: Extend) -> list[int]
     return listed
 
 
-def _find_spellings(tx: Tx, axis: sides.Axis, new_ids: Sequence[int]) -> dict[int, int]:
-    """Those new texts of a side that are spellings of others in the grid, with the first text of each, by ids."""
-    ids, bodies = sides.text_ids(tx, axis, drawn=True), sides.values(tx, axis, "body", drawn=True)
-    first = first_spellings(bodies, text_digests.folding(tx)).tolist()
-    return {ids[at]: ids[kept] for at, kept in enumerate(first) if kept != at and ids[at] in new_ids}
-
-
 def _describe(spellings: Mapping[int, int], *, merged: bool) -> str:
     shown = list_first([f"{of} = {kept}" for of, kept in spellings.items()], 5)
     act = "they were merged into these, as `pair` did it" if merged else "they are rows and columns of their own"
     return f"{len(spellings):,} of the new texts are spellings of others in the grid (by their ids, {shown}); {act}"
-
-
-def _pool_runs(tx: Tx, options: Extend, hs_ids: Sequence[int]) -> tuple[pd.DataFrame, list[str]]:
-    """What runs have at their top for these HS, as `sides.add_neighbours` takes it, and notes on them."""
-    evaluation = context.effective_options(tx, Evaluate, {})
-    depths = [parse_measure(measure, evaluation.cutoff).depth or evaluation.cutoff for measure in evaluation.measures]
-    depth, ids = options.depth or max(depths), load_text_ids(tx)
-    parts, notes = [], []
-    for path in options.runs:
-        lines, own_notes = read_run(path, ids, options.ids)
-        notes += [f"{path.name}: {note}" for note in own_notes]
-        is_pooled = lines["hs_id"].isin(hs_ids) & (lines["rank"] <= depth) & (lines["cn_id"] >= 0)
-        parts.append(lines[is_pooled].assign(run=str(path.name)))
-    pool = pd.concat(parts, ignore_index=True).rename(columns={"hs_id": "source_id"})
-    return pool[["source_id", "run", "rank", "cn_id", "score"]].drop_duplicates(["source_id", "run", "rank"]), notes
 
 
 def _draw_block(tx: Tx, options: Extend, run_id: int, before: SampleSize, *, keeps_known: bool) -> tuple[int, int]:

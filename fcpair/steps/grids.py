@@ -121,7 +121,11 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
     check_plans([plan], {item.name: rounds.primary(tx).form for item in others})
     for path in (path for side in (plan.rows, plan.columns) for path in side.files):
         check_file(path)
-    kinds = [_kind_of(tx, side) for side in (plan.rows, plan.columns)]
+    kinds = [plan.rows.text_kind, plan.columns.text_kind]
+    for at, side in enumerate((plan.rows, plan.columns)):
+        if side.rows_of:
+            with grids.on_grid(tx, context.find_grid(tx, side.rows_of).id):
+                kinds[at] = grids.side_kinds(tx)[0]
     side_names = (kinds[0], plan.row_name), (kinds[1], plan.column_name)
     if in_place_of_current:
         rounds.remove_all(tx)
@@ -148,14 +152,6 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
             settings.save_settings(tx, settings.RECIPE + stage, values, run.id)
     departures.add_recipe_version(tx, run.id)
     return run
-
-
-def _kind_of(tx: Tx, side: SidePlan) -> str:
-    """The kind of the texts of a side; of rows of an earlier grid, that of these."""
-    if not side.rows_of:
-        return side.text_kind
-    with grids.on_grid(tx, context.find_grid(tx, side.rows_of).id):
-        return grids.side_kinds(tx)[0]
 
 
 def side_setting(side: SidePlan) -> dict[str, Any]:
@@ -371,7 +367,17 @@ def collect(sources: Sequence[Source], digest: Digest) -> tuple[list[Row], dict[
         if source.reader == "table":
             table = read_table(source.file, columns, optional=[LANGUAGE], verbatim=True)
         else:
-            table = _read_other(source)
+            from fcpair.files.surveys.templates import items_table, templates_table
+
+            if source.reader == "templates":
+                table = templates_table(source.file)
+            elif source.reader == "items":
+                table = items_table(source.file, source.seed)
+            else:
+                corpus = read_crowdcounter(source.file)
+                table = pd.concat([corpus.answers, corpus.unanswered])
+                table = table.sort_values(LINE, kind="stable", ignore_index=True)
+                table.attrs.update(corpus.answers.attrs)
             if missing := [name for name in columns if name not in table.columns]:
                 raise InputError(f"{source.file}: no column `{missing[0]}`; there are {', '.join(table.columns)}")
         empty_lines = table[LINE][table[source.text].str.strip() == ""].tolist()
@@ -391,19 +397,6 @@ def collect(sources: Sequence[Source], digest: Digest) -> tuple[list[Row], dict[
         subject = "1 text is" if len(duplicates) == 1 else f"{len(duplicates):,} texts are"
         notes.append(f"{subject} in several groups or sources, and kept once: {'; '.join(excerpts)}{more}")
     return list(first_rows.values()), counts_by_source, notes
-
-
-def _read_other(source: Source) -> pd.DataFrame:
-    from fcpair.files.surveys.templates import items_table, templates_table
-
-    if source.reader == "templates":
-        return templates_table(source.file)
-    if source.reader == "items":
-        return items_table(source.file, source.seed)
-    corpus = read_crowdcounter(source.file)
-    table = pd.concat([corpus.answers, corpus.unanswered]).sort_values(LINE, kind="stable", ignore_index=True)
-    table.attrs.update(corpus.answers.attrs)
-    return table
 
 
 def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row], list[int], dict[str, int]]:

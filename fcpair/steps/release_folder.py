@@ -45,7 +45,7 @@ from fcpair.steps.release.block_report import basis_notes
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.tallies import split_unanimous
 from fcpair.store import Tx, adjudications, people
-from fcpair.store.answers import judgements
+from fcpair.store.answers import judgements, relabelling
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids, sides
 from fcpair.store.oversight import runs, settings
@@ -118,12 +118,10 @@ def release_study(
                         raise InputError.say(
                             "the name `%(name)s` is taken by a release of %(day)s with other content (run %(run)s, "
                             "digest %(digest)s); choose another name",
-                            **{
-                                "name": name,
-                                "day": run.at[:10],
-                                "run": Id(run.id),
-                                "digest": run.counts["digest"][:16],
-                            },
+                            name=name,
+                            day=run.at[:10],
+                            run=Id(run.id),
+                            digest=run.counts["digest"][:16],
                         )
             for table in facts.tiers:
                 path = f"{table.path}.parquet"
@@ -157,7 +155,10 @@ def load_content(
             for round_ in rounds.of_grid(tx)
         ]
         is_answered |= any(judgements.answered_cells(tx, round_) for round_ in rounds.answer_rounds(tx))
-        changes |= {key.name: tallies.noted_relabellings(tx)}
+        changes[key.name] = [  # without the reason, which may be for the log alone
+            {**{part: past.change[part] for part in ("kind", "labels", "into")}, "at": past.at}
+            for past in relabelling.history(tx)
+        ]
         if grid.tiers:
             rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
             described_ids[grid.described_ids] = None

@@ -29,16 +29,8 @@ from fcpair.stages.questions import IRRECONCILABLE, SKIP
 from fcpair.stages.questions.labels import final_names, tier_obstacle
 from fcpair.stages.questions.text_question import Text
 from fcpair.stages.survey import KEPT_COLUMNS, count_respondents, merge_small_cells
+from fcpair.steps.answers import answer_tables
 from fcpair.steps.answers.answer_import import ANSWERED_AT, DISMISS
-from fcpair.steps.answers.answer_tables import (
-    EXTRA_COLUMNS,
-    LANGUAGE,
-    ORIGINAL,
-    ROW,
-    ROW_NUMBER,
-    answers_table,
-    rows_table,
-)
 from fcpair.steps.base.answer_values import current_form, form_of
 from fcpair.steps.base.context import PLAN, effective_options, is_planned, labels_of, load_opaque_ids, options_as_done
 from fcpair.steps.base.text_digests import load_text_ids
@@ -160,8 +152,7 @@ class GridTables:
             return
         labels = judgements.current_labels(self._tx, "cell_id", "annotator", "code", "origin")
         labels = labels.assign(annotator=labels["annotator"].map(self._pseudonyms.replace))
-        verdicts = judgements.current_verdicts(self._tx, "cell_id", "origin")
-        simulated = simulated_cells(labels, verdicts)
+        simulated = simulated_cells(labels, judgements.current_verdicts(self._tx, "cell_id", "origin"))
         names = zip(SIDES, grids.side_names(self._tx), strict=True)
         words = {**dict(names), "labels": ", ".join(f"`{name}`" for name in final_names(tiers.question))}
         for rule in tiers.rules:
@@ -227,40 +218,39 @@ class GridTables:
         """Of a planned grid its rows and, round by round, its answers; of a survey only how many people gave them."""
         if not is_planned(self._tx) or not len(self._texts) or self.key.name in self._withheld.grids:
             return
-        rows = rows_table(self._tx, self.key.name)
+        rows = answer_tables.rows_table(self._tx, self.key.name)
         rows = rows.drop(columns=[name for name in OWN_COLUMNS if self._ids == "study" and name in rows.columns])
-        metadata = [str(name) for name in rows.columns if name not in (ROW, ROW_NUMBER)]
+        metadata = [str(name) for name in rows.columns if name not in (answer_tables.ROW, answer_tables.ROW_NUMBER)]
         rows = self._without_names(rows, tuple(metadata)) if metadata else rows
         # with `ask results --keep`, counts of fewer than five people could be had
         rows = rows.drop(columns=list(KEPT_COLUMNS if set(KEPT_COLUMNS) <= set(metadata) else ()))
         metadata = [name for name in metadata if name in rows.columns]
-        about = {name: "metadata of the row" for name in metadata if name != LANGUAGE}
+        about = {name: "metadata of the row" for name in metadata if name != answer_tables.LANGUAGE}
         about |= dict.fromkeys(OWN_COLUMNS, ABOUT_OWN_ID)
         metadata = [name for name in metadata if name not in _OWN_IDS]
         rows, text = rows.reset_index(drop=True), f"The rows of the grid {self.key.name}, with their metadata."
-        yield ReleaseTable(f"{self.prefix}{ROWS}", rows, text, _columns(rows, about), (ROW,), metadata, is_side=True)
+        columns = _columns(rows, about)
+        yield ReleaseTable(f"{self.prefix}{ROWS}", rows, text, columns, (answer_tables.ROW,), metadata, is_side=True)
         for round_ in rounds.answer_rounds(self._tx):
             name = f"{self.prefix}{round_.name}"
             if is_survey(round_):
                 yield from self._survey_tables(round_, name)
             elif (self.key.name, round_.name) not in self._withheld.rounds:
-                yield self._answers_table(round_, name)
-
-    def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
-        form, rows = form_of(round_.form), answers_table(self._tx, round_, self._ids)
-        own = {*EXTRA_COLUMNS, ANSWERED_AT} - {"origin", *form.table}
-        rows = rows.drop(columns=[name for name in rows.columns if name in own])
-        rows = rows.assign(by=rows["by"].map(self._pseudonyms.replace))
-        written = [question for question, asked in form.questions if isinstance(asked, Text)]
-        columns = [] if grids.side_kinds(self._tx)[1] == _NAME else ["column"]
-        texts = [column for column in (ROW, *columns, "answered", ORIGINAL, *written) if column in rows.columns]
-        about = f"Answers in the round {round_.name} of the grid {self.key.name}: {current_form(round_)}"
-        answers = {name: f"the answer to `{question}`" for name, question in form.table.items()}
-        return ReleaseTable(name, _sorted(rows, "cell", "by"), about, _columns(rows, answers), texts)
+                form, rows = form_of(round_.form), answer_tables.answers_table(self._tx, round_, self._ids)
+                own = {*answer_tables.EXTRA_COLUMNS, ANSWERED_AT} - {"origin", *form.table}
+                rows = rows.drop(columns=[column for column in rows.columns if column in own])
+                rows = rows.assign(by=rows["by"].map(self._pseudonyms.replace))
+                written = [question for question, asked in form.questions if isinstance(asked, Text)]
+                shown = [answer_tables.ROW] if grids.side_kinds(self._tx)[1] == _NAME else [answer_tables.ROW, "column"]
+                shown += ["answered", answer_tables.ORIGINAL, *written]
+                texts = [column for column in shown if column in rows.columns]
+                text = f"Answers in the round {round_.name} of the grid {self.key.name}: {current_form(round_)}"
+                about = {column: f"the answer to `{question}`" for column, question in form.table.items()}
+                yield ReleaseTable(name, _sorted(rows, "cell", "by"), text, _columns(rows, about), texts)
 
     def _survey_tables(self, round_: Round, name: str) -> Iterator[ReleaseTable]:
         """Numbers of respondents who gave each answer, in cells of five or more; their own words are not published."""
-        form, rows = form_of(round_.form), answers_table(self._tx, round_)
+        form, rows = form_of(round_.form), answer_tables.answers_table(self._tx, round_)
         names = [name for name, _ in form.questions]
         counts_by_place = {}
         for place, group in rows.groupby(["row", "column"], sort=False):
@@ -277,7 +267,7 @@ class GridTables:
             ]
             frame = pd.DataFrame(counts, columns=["row", "column", "answer", "people"])
             about = f"How many respondents of the grid {self.key.name} gave each answer: {asked}"
-            yield ReleaseTable(f"{name}-{question}", frame, about, _columns(frame), (ROW,))
+            yield ReleaseTable(f"{name}-{question}", frame, about, _columns(frame), (answer_tables.ROW,))
 
     def _table(self, name: str, rows: pd.DataFrame) -> ReleaseTable:
         about, about_columns = _EVIDENCE[name]
@@ -367,24 +357,21 @@ def load_redaction(tx: Tx, pseudonyms: Pseudonyms, runs: list[RunRecord]) -> Red
     with grids.on_first_grid(tx):
         terms = (effective_options(tx, Annotate, {}), options_as_done(tx, Annotate))
     contacts = {term.contact for term in terms} | {str(run.params.get("contact", "")) for run in runs}
-    words = set(_study_words(tx))  # whoever is called by one, as FC-CONAN's one validator, is not told by it
+    # The words of the study's own files: a pseudonym in the place of one would tell who is behind it, and whoever is
+    # called by one, as FC-CONAN's one validator, is not told by it.
+    words: set[str] = {*Role, *Rule, *Origin, *(tier.label for tier in Tier)}
+    for key in grids.for_each_grid(tx):
+        words |= {key.name, *grids.side_names(tx)}
+        for round_ in rounds.of_grid(tx):
+            words.add(round_.name)
+            for name, question in form_of(round_.form).questions:
+                words.add(name)
+                for part in question.parts():
+                    words |= {part.name, *(choice.name for choice in part.question)}
     names = {name: fresh for name, fresh in pseudonyms.by_name.items() if name not in words}
     models = [text for run in runs for text in (run.params.get("model"), *(run.model or {}).values())]
     packages = {word for text in models if isinstance(text, str) for word in text.split()}
     return Redaction(names, contacts, {*pseudonyms.models, *packages})
-
-
-def _study_words(tx: Tx) -> Iterator[str]:
-    """The words of the study's own files: a pseudonym in the place of one would tell who is behind it."""
-    yield from (*Role, *Rule, *Origin, *(tier.label for tier in Tier))
-    for key in grids.for_each_grid(tx):
-        yield from (key.name, *grids.side_names(tx))
-        for round_ in rounds.of_grid(tx):
-            yield round_.name
-            for name, question in form_of(round_.form).questions:
-                yield name
-                for part in question.parts():
-                    yield from (part.name, *(choice.name for choice in part.question))
 
 
 def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> tuple[list[dict[str, Any]], dict[int, int]]:

@@ -244,8 +244,7 @@ def item_answers(grid: GridContext, round: str | None = None) -> dict[str, Answe
     StageError where the rows are no items, or nothing was answered; UnknownIdError for no such round.
     """
     with grid._store.read() as tx:
-        round_ = rounds.by_name(tx, round)
-        return answers_to_grid_items(tx, grid.grid.name, round_)
+        return answers_to_grid_items(tx, grid.grid.name, rounds.by_name(tx, round))
 
 
 def answers_to_grid_items(tx: Tx, name: str, round_: Round) -> dict[str, Answers]:

@@ -29,15 +29,8 @@ from fcpair.steps.adjudication.case_queues import rank_cases
 from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate_cells, sorted_column_notes
 from fcpair.steps.answers.answer_tables import LABELS, layout_of
 from fcpair.steps.answers.work_files import make_blank
-from fcpair.steps.base.context import (
-    GridContext,
-    effective_options,
-    need_labels,
-    note_run,
-    note_stage_run,
-    scheme_of,
-    with_actor,
-)
+from fcpair.steps.base import context
+from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.rules import permissions, rule_decisions, tallies, wording
 from fcpair.store import Tx, adjudications, disputes, people
@@ -58,17 +51,17 @@ def adjudicate(
     would not make is replaced or reopened. Without options, the policy is the one that holds, else the recipe's.
     """
     with grid._store.write() as tx:
-        need_labels(tx, "adjudicate")
-        options = options or effective_options(tx, Adjudicate, {})
+        context.need_labels(tx, "adjudicate")
+        options = options or context.effective_options(tx, Adjudicate, {})
         changes = rule_decisions.preview_policy(tx, options)
         adjudications.add_decisions(tx, rule_decisions.decision_rows(changes))
-        return note_stage_run(tx, options, changes.counts)
+        return context.note_stage_run(tx, options, changes.counts)
 
 
 def dry_run(grid: GridContext, options: Adjudicate) -> DryRun:
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
     with grid._store.read() as tx:
-        need_labels(tx, "adjudicate")
+        context.need_labels(tx, "adjudicate")
         changes = rule_decisions.preview_policy(tx, options)
     return DryRun(
         counts=changes.counts,
@@ -83,7 +76,7 @@ def dry_run(grid: GridContext, options: Adjudicate) -> DryRun:
 def waiting_pairs(grid: GridContext) -> list[int]:
     """The pairs that wait for an adjudicator, by number: no rule has settled their labels, and nobody decided them."""
     with grid._store.read() as tx:
-        return list(map(to_public_number, disputes.undecided_pairs(tx, scheme_of(tx).definite)[1]))
+        return list(map(to_public_number, disputes.undecided_pairs(tx, context.scheme_of(tx).definite)[1]))
 
 
 def second_looks(grid: GridContext) -> list[int]:
@@ -99,7 +92,7 @@ def outcome_names(question: Closed) -> dict[int | None, str]:
 
 def outcome_code(tx: Tx, outcome: str) -> int | None:
     """The code of what can be decided; raises InputError if there is no such outcome."""
-    codes = {name: code for code, name in outcome_names(scheme_of(tx)).items()}
+    codes = {name: code for code, name in outcome_names(context.scheme_of(tx)).items()}
     if outcome not in codes:
         raise InputError.say("`%(name)s` is not an outcome; expected one of %(names)s", name=outcome, names=list(codes))
     return codes[outcome]
@@ -107,7 +100,7 @@ def outcome_code(tx: Tx, outcome: str) -> int | None:
 
 def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[ShownLabel, ...]]:
     """The labels of each pair that has any with their notes, in an order that is always the same and tells nobody."""
-    names, secret = {None: SKIP} | {choice.code: choice.name for choice in scheme_of(tx)}, runs.secret(tx)
+    names, secret = {None: SKIP} | {choice.code: choice.name for choice in context.scheme_of(tx)}, runs.secret(tx)
     return {
         cell_id: tuple(
             ShownLabel(names[code], note) for code, note in Random(f"{secret}:{cell_id}").sample(answers, len(answers))
@@ -122,8 +115,8 @@ def record_decision(
     """Record an adjudicator's decision, which is its own note of who decided and when (and when it was made, where it
     came later); returns its number.
     """
-    if code is not None and code not in scheme_of(tx).definite:
-        raise InputError(f"{code} is not a definite label; expected one of {scheme_of(tx).definite}")
+    if code is not None and code not in context.scheme_of(tx).definite:
+        raise InputError(f"{code} is not a definite label; expected one of {context.scheme_of(tx).definite}")
     permissions.check_may_decide(tx, person, cell_id)
     decision = {"cell_id": cell_id, "rule": Rule.PERSON.value, "code": code, "person_id": person.id}
     decision |= {"note": visible_text(note), "flagged": flagged, "decided_at": decided_at}
@@ -161,7 +154,7 @@ def write_conflicts(
             hs, cn = permissions.texts_to_judge(tx, cell_id)
             shown = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers_by_pair.get(cell_id, ()))}
             rows.append({"adjudicator": by, "pair": to_public_number(cell_id), **shown, "label": "", "note": ""})
-        blank = make_blank(tx, {"label": decision_words(scheme_of(tx))})
+        blank = make_blank(tx, {"label": decision_words(context.scheme_of(tx))})
         located = cells.by_id(tx, cell_ids).set_index("cell_id").loc[list(cell_ids)]
         sheet = with_own_ids(pd.DataFrame(rows), cells.texts_of_grid(tx), numbers=located, ids=ids)
     write_sheet(sheet, path, blank)
@@ -176,11 +169,11 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
     decision by hand is replaced only with it.
     """
     with grid._store.write() as tx:
-        need_labels(tx, "adjudicate")
+        context.need_labels(tx, "adjudicate")
         keyed_by, answer = layout_of(tx, path)
         incoming = read_answers(
             path,
-            outcome_reader(scheme_of(tx)),
+            outcome_reader(context.scheme_of(tx)),
             person="adjudicator",
             answer=answer,
             shown=LABELS,
@@ -189,7 +182,19 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
             headings=wording.sheet_headings(tx, keyed_by),
         )
         locate_cells(tx, incoming)
-        _add_deciders(tx, incoming)
+        rows, in_grid = incoming.rows, incoming.rows["cell_id"] >= 0
+        person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
+        messages = np.full(len(rows), "", object)
+        for name, person_rows in rows.groupby("person"):
+            person = find_adjudicator(tx, str(name), allow_retired=True) if name else None
+            if person is not None:
+                person_id[person_rows.index] = person.id
+            reasons = permissions.blocking_reasons(tx, person, person_rows["cell_id"][in_grid].tolist())
+            messages[person_rows.index] = [str(reasons.get(pair, "")) for pair in person_rows["cell_id"].tolist()]
+        causes = np.array([re.sub(r"pair \d+", "a pair", message) for message in messages], object)
+        for cause in dict.fromkeys(causes[messages != ""]):
+            incoming.refuse(causes == cause, "%(why)s", why=messages.tolist())
+        incoming.rows = rows.assign(person_id=person_id)
         outcome = incoming.rows.assign(rule=Rule.IMPORTED.value)
         standing = adjudications.current_adjudications(tx).set_index("cell_id")
         standing = standing[standing["rule"].isin([rule.value for rule in BY_HAND])]
@@ -207,25 +212,8 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
         code = new_decisions["code"].astype("Int64").mask(new_decisions["code"] == NO_CODE)
         adjudications.add_adjudications(tx, new_decisions.assign(code=code))
         counts = {"imported": len(new_decisions), "already_there": int(is_same.sum())}
-        run = note_run(tx, "adjudicate", {"import": name_of(path), "supersede": supersede}, counts)
+        run = context.note_run(tx, "adjudicate", {"import": name_of(path), "supersede": supersede}, counts)
     return replace(run, notes=sorted_column_notes(incoming))
-
-
-def _add_deciders(tx: Tx, incoming: ImportedAnswers) -> None:
-    rows = incoming.rows
-    in_grid = rows["cell_id"] >= 0
-    person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
-    messages = np.full(len(rows), "", object)
-    for name, person_rows in rows.groupby("person"):
-        person = find_adjudicator(tx, str(name), allow_retired=True) if name else None
-        if person is not None:
-            person_id[person_rows.index] = person.id
-        reasons = permissions.blocking_reasons(tx, person, person_rows["cell_id"][in_grid].tolist())
-        messages[person_rows.index] = [str(reasons.get(pair, "")) for pair in person_rows["cell_id"].tolist()]
-    causes = np.array([re.sub(r"pair \d+", "a pair", message) for message in messages], object)
-    for cause in dict.fromkeys(causes[messages != ""]):
-        incoming.refuse(causes == cause, "%(why)s", why=messages.tolist())
-    incoming.rows = rows.assign(person_id=person_id)
 
 
 def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[bool]) -> None:
@@ -271,7 +259,7 @@ class RequestForecast:
 def forecast_decision_requests(grid: GridContext, pairs: Sequence[int]) -> RequestForecast:
     """Say what `request_decisions` would do with these pairs; change nothing."""
     with grid._store.read() as tx:
-        need_labels(tx, "adjudicate")
+        context.need_labels(tx, "adjudicate")
         return _forecast(tx, tallies.find_cells(tx, pairs))
 
 
@@ -281,7 +269,7 @@ def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
     adjudicators.
     """
     with grid._store.write() as tx:
-        need_labels(tx, "adjudicate")
+        context.need_labels(tx, "adjudicate")
         forecast = _forecast(tx, tallies.find_cells(tx, pairs))
         if not forecast.requested:
             reasons = (
@@ -291,10 +279,12 @@ def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
             )
             listed = "; ".join(f"{n:,} {reason}" for n, reason in reasons if n)
             raise StageError(f"none of these pairs can be put before adjudicators: {listed}")
-        request = {"rule": Rule.REQUESTED.value, "note": str(tallies.request_note(with_actor({}).get(BY)))}
+        request = {"rule": Rule.REQUESTED.value, "note": str(tallies.request_note(context.with_actor({}).get(BY)))}
         cell_ids = (to_cell_id(tx, number) for number in forecast.requested)
         adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in cell_ids))
-        return note_run(tx, Adjudicate.stage, {"request": tallies.as_ranges(forecast.requested)}, forecast.counts)
+        return context.note_run(
+            tx, Adjudicate.stage, {"request": tallies.as_ranges(forecast.requested)}, forecast.counts
+        )
 
 
 def _forecast(tx: Tx, cell_ids: list[int]) -> RequestForecast:

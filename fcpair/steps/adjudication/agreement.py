@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -131,13 +131,6 @@ def with_fitting_bins(tx: Tx, round_: Round, options: Agree) -> Agree:
 def sides_of(tx: Tx) -> Sides:
     """Names that notes use for rows and columns."""
     return Sides(("row", "column")) if is_planned(tx) else HS_AND_CN
-
-
-def metadata_blocks(grid: GridContext, axis: sides.Axis, column: str) -> PartAgreements:
-    """Agreement on the round that counts, for each value of a metadata column, by the grid's own options."""
-    with grid._store.read() as tx:
-        options = replace(effective_options(tx, Agree, {}), blocks=axis, metadata=column)
-        return PartAgreements(agreement_blocks(tx, rounds.primary(tx), options))
 
 
 def round_of_blocks(grid: GridContext, options: Agree) -> str | None:

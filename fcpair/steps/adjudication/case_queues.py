@@ -255,7 +255,20 @@ def aggregate_labels(
         need_labels(tx, "aggregate")
         of = rounds.by_name(tx, round)
         question, labels = _load_labels(tx, of)
-        references = _references(tx) if of.counts else ()
+        references: tuple[aggregate.Reference, ...] = ()
+        if of.counts:
+            decisions = adjudications.current_adjudications(tx, "cell_id", "rule", "code").dropna(subset="code")
+            cell_id, code = (decisions[name].to_numpy(np.int64) for name in ("cell_id", "code"))
+            by_hand = decisions["rule"].isin([rule.value for rule in BY_HAND]).to_numpy(bool)
+            verdicts = judgements.verdict_arrays(tx)
+            validated, verdict = adjudicate.combine_verdicts(verdicts["cell_id"], verdicts["code"])
+            codes = dict(zip(cell_id.tolist(), code.tolist(), strict=True))
+            validated_code = np.array([codes.get(pair, NO_CODE) for pair in validated.tolist()], np.int64)
+            by_people = cell_id[by_hand], code[by_hand], np.ones(by_hand.sum(), bool)
+            references = (
+                aggregate.Reference("decisions by people", *by_people),
+                aggregate.Reference("verdicts of validators", validated, validated_code, verdict == AGREE),
+            )
         names = {person.id: person.name for person in people.people(tx)}
     prepared = aggregate.prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
     return aggregate.compute_aggregation(
@@ -290,17 +303,3 @@ def _load_labels(tx: Tx, of: Round) -> tuple[Closed, dict[str, Ints]]:
     if not len(labels["code"]):
         raise StageError(f"round `{of.name}` has no answers yet")
     return question, labels
-
-
-def _references(tx: Tx) -> tuple[aggregate.Reference, ...]:
-    decisions = adjudications.current_adjudications(tx, "cell_id", "rule", "code").dropna(subset="code")
-    cell_id, code = (decisions[name].to_numpy(np.int64) for name in ("cell_id", "code"))
-    by_hand = decisions["rule"].isin([rule.value for rule in BY_HAND]).to_numpy(bool)
-    verdicts = judgements.verdict_arrays(tx)
-    validated, verdict = adjudicate.combine_verdicts(verdicts["cell_id"], verdicts["code"])
-    codes = dict(zip(cell_id.tolist(), code.tolist(), strict=True))
-    validated_code = np.array([codes.get(pair, NO_CODE) for pair in validated.tolist()], np.int64)
-    return (
-        aggregate.Reference("decisions by people", cell_id[by_hand], code[by_hand], np.ones(by_hand.sum(), bool)),
-        aggregate.Reference("verdicts of validators", validated, validated_code, verdict == AGREE),
-    )

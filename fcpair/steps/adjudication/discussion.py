@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fcpair.errors import InputError
@@ -79,11 +79,23 @@ def discussions(study: StudyContext, visitor: Visitor) -> list[Discussion]:
             if cell_ids or person_id is None:
                 texts = option_wordings(form_of(state.first.form).as_json(), words, grid)
                 names = {name: parts["text"] for name, parts in texts.items() if "text" in parts}
-                pairs = tuple(_discussed_pairs(tx, state, cell_ids, person_id, names))
+                columns, pairs = ("cell_id", "person_id", "value", "note"), list[DiscussedPair]()
+                labels = judgements.current_labels(tx, *columns, cell_ids=cell_ids, of=state.first)
+                labels["text"] = [format_answer(form_of(state.first.form), value, names) for value in labels["value"]]
+                by_cell = dict(list(labels.groupby("cell_id")))
+                for cell_id in cell_ids:
+                    answers = by_cell.get(cell_id, labels[:0])
+                    row, column = (ShownText.of(text["body"], text["language"]) for text in cells.texts_of(tx, cell_id))
+                    notes = sorted(filter(None, answers["note"]))
+                    random.Random(cell_id).shuffle(notes)
+                    own = next(iter(answers["text"][answers["person_id"] == person_id]), None)
+                    by_number = sorted(Counter(answers["text"]).items(), key=lambda item: (-item[1], item[0]))
+                    shown_column = None if state.first.options.hides_column else column
+                    pairs.append(DiscussedPair(row, shown_column, tuple(by_number), tuple(notes), own))
                 n_left = None if person_id is None else task_queries.n_open(tx, person_id, state.again)
                 flags = load_flags(tx) if labels_of(tx) else []
                 sentences = dict.fromkeys(flag.sentence for flag in flags if flag.sentence)
-                seen.append(Discussion(grid, *side_headings(tx, words), pairs, n_left, tuple(sentences)))
+                seen.append(Discussion(grid, *side_headings(tx, words), tuple(pairs), n_left, tuple(sentences)))
     return seen
 
 
@@ -108,24 +120,6 @@ def _cells_to_discuss(tx: Tx, state: CalibrationState, visitor: Visitor) -> list
     cell_ids = judgements.cells_to_discuss(tx, state.again, visitor.id)
     spared = permissions.spared_pairs(tx, visitor.id, cell_ids)
     return [cell_id for cell_id in cell_ids if cell_id not in spared]
-
-
-def _discussed_pairs(
-    tx: Tx, state: CalibrationState, cell_ids: Sequence[int], person_id: int | None, names: Mapping[str, str]
-) -> Iterator[DiscussedPair]:
-    columns = ("cell_id", "person_id", "value", "note")
-    labels = judgements.current_labels(tx, *columns, cell_ids=cell_ids, of=state.first)
-    labels["text"] = [format_answer(form_of(state.first.form), value, names) for value in labels["value"]]
-    by_cell = dict(list(labels.groupby("cell_id")))
-    for cell_id in cell_ids:
-        answers = by_cell.get(cell_id, labels[:0])
-        row, column = (ShownText.of(text["body"], text["language"]) for text in cells.texts_of(tx, cell_id))
-        notes = sorted(filter(None, answers["note"]))
-        random.Random(cell_id).shuffle(notes)
-        own = next(iter(answers["text"][answers["person_id"] == person_id]), None)
-        by_number = sorted(Counter(answers["text"]).items(), key=lambda item: (-item[1], item[0]))
-        shown_column = None if state.first.options.hides_column else column
-        yield DiscussedPair(row, shown_column, tuple(by_number), tuple(notes), own)
 
 
 def measure_calibration(grid: GridContext) -> CalibrationResult:
@@ -223,10 +217,8 @@ def load_flags(tx: Tx) -> list[Flag]:
             hs, cn = (text["body"] for text in cells.texts_of(tx, grids.to_cell_id(tx, int(key))))
             flags.append(Flag(int(key), hs, cn, "", **noted, stands=True, sentence=sentences.get(key, "")))
     for row in activity_log.flagged_decisions(tx):
-        number, outcome = (
-            grids.to_public_number(row.cell_id),
-            "taken back" if row.rule in UNDECIDED else names[row.code],
-        )
+        number = grids.to_public_number(row.cell_id)
+        outcome = "taken back" if row.rule in UNDECIDED else names[row.code]
         about = row.by, row.note, row.at, row.stands
         flags.append(Flag(number, row.hs, row.cn, outcome, *about, sentences.get(str(number), "")))
     return sorted(flags, key=lambda flag: flag.at, reverse=True)

@@ -206,8 +206,15 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
     if not supersede:
         is_refused = differs & ~incoming.has_finding
         message = mark("%(person)s has already answered %(unit)s %(pair)s differently; %(hint)s")
-        changes = _changes(tx, incoming, current_answers, is_refused)
-        incoming.refuse(is_refused, message, hint=SUPERSEDE, **changes)
+        # The answers that stand, and those that would take their place, as people read them, by row.
+        places = np.flatnonzero(is_refused).tolist()
+        refused = rows.iloc[places]
+        old_ids = refused["assignment_id"].map(current_answers["answer_id"]).fillna(NO_CODE).astype("int64").tolist()
+        new_ids = refused["answer_id"].tolist() if "answer_id" in rows.columns else []
+        new = say_answers(tx, new_ids) or [Answer(cells[at]) for cells in incoming.said.values() for at in places]
+        changes = {"old": say_answers(tx, old_ids), "new": new}
+        by_row = {name: dict(zip(places, answers, strict=True)) for name, answers in changes.items()}
+        incoming.refuse(is_refused, message, hint=SUPERSEDE, **by_row)
         hint = say("but the answers in the file are simulated; %(hint)s", hint=SUPERSEDE)
         message = mark("%(person)s has answered %(unit)s %(pair)s already, %(hint)s")
         incoming.refuse(is_made_up & ~incoming.has_finding, message, hint=hint)
@@ -216,17 +223,6 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
         is_about_current_label = rows["assignment_id"].isin(judgements.current_verdicts(tx)["assignment_id"])
         is_new |= (~is_about_current_label & (rows["code"] != NO_CODE)).to_numpy()
     incoming.rows = rows.assign(is_new=is_new, differs=differs)
-
-
-def _changes(tx: Tx, incoming: ImportedAnswers, current: pd.DataFrame, differs: Bools) -> dict[str, dict[int, Answer]]:
-    """The answers that stand (`old`), and those that would take their place (`new`), as people read them, by row."""
-    places = np.flatnonzero(differs).tolist()
-    rows = incoming.rows.iloc[places]
-    old_ids = rows["assignment_id"].map(current["answer_id"]).fillna(NO_CODE).astype("int64").tolist()
-    new_ids = rows["answer_id"].tolist() if "answer_id" in rows.columns else []
-    new = say_answers(tx, new_ids) or [Answer(cells[at]) for cells in incoming.said.values() for at in places]
-    columns = {"old": say_answers(tx, old_ids), "new": new}
-    return {name: dict(zip(places, column, strict=True)) for name, column in columns.items()}
 
 
 def say_answers(tx: Tx, ids: Sequence[int]) -> list[Answer]:
@@ -297,29 +293,24 @@ def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False)
         reasons = permissions.not_due_reasons(tx, rows["cell_id"][rows["cell_id"] != NOBODY].tolist())
         is_early = (rows["cell_id"].isin(reasons) & rows["is_new"]).to_numpy() & ~incoming.has_finding
         incoming.refuse(is_early, "%(why)s", why=[str(reasons.get(pair, "")) for pair in rows["cell_id"]])
-        _refuse_other_label(tx, incoming)
+        names, question = validate.label_names(tx), scheme_of(tx)
+
+        def name_of(shown: object) -> str:  # which another program may have written in its own way
+            try:
+                return question.name(question.read(str(shown))) if shown else ""
+            except InputError:
+                return str(shown)
+
+        current_labels = rows["cell_id"].map(lambda cell: names.get(cell, ""))
+        shown_labels = rows["shown"].map(name_of)
+        is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~incoming.has_finding
+        has_other_label = ((shown_labels != "") & (shown_labels != current_labels)).to_numpy() & is_new
+        hint = say("leave its `%(column)s` empty, and give it on a new sheet", column=VERDICT)
+        message = mark("the label of pair %(pair)s has changed since this sheet was written; %(hint)s")
+        incoming.refuse(has_other_label, message, hint=hint)
+        has_no_label = (current_labels == "").to_numpy() & is_new & ~has_other_label
+        incoming.refuse(has_no_label, mark("pair %(pair)s has no adjudicated label, so there is nothing to check"))
         return record_answers(tx, incoming, round_, supersede=supersede)
-
-
-def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
-    rows = incoming.rows
-    names, question = validate.label_names(tx), scheme_of(tx)
-
-    def name_of(shown: object) -> str:  # which another program may have written in its own way
-        try:
-            return question.name(question.read(str(shown))) if shown else ""
-        except InputError:
-            return str(shown)
-
-    current_labels = rows["cell_id"].map(lambda cell: names.get(cell, ""))
-    shown_labels = rows["shown"].map(name_of)
-    is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~incoming.has_finding
-    has_other_label = ((shown_labels != "") & (shown_labels != current_labels)).to_numpy() & is_new
-    hint = say("leave its `%(column)s` empty, and give it on a new sheet", column=VERDICT)
-    message = mark("the label of pair %(pair)s has changed since this sheet was written; %(hint)s")
-    incoming.refuse(has_other_label, message, hint=hint)
-    has_no_label = (current_labels == "").to_numpy() & is_new & ~has_other_label
-    incoming.refuse(has_no_label, mark("pair %(pair)s has no adjudicated label, so there is nothing to check"))
 
 
 def export_labels(grid: GridContext, *, known: bool = False, ids: Ids | None = None) -> pd.DataFrame:

@@ -252,7 +252,18 @@ def record_forms(
             incoming.earlier = earlier.assign(assignment_id=later["assignment_id"].to_numpy(), answer_id=numbers)
         check(tx, incoming)
         answer_import.compare_answers(tx, incoming, round_, supersede=supersede)
-        _refuse_not_due(tx, incoming, round_)
+        rows, originals = incoming.rows, authorship.originals(tx, round_)
+        is_new = rows["is_new"].to_numpy() & ~incoming.has_finding
+        is_early = rows["cell_id"].isin(cells_not_due(tx, round_, rows["cell_id"].tolist())).to_numpy() & is_new
+        message = mark("cell %(pair)s has no answer in round `%(round)s` yet")
+        incoming.refuse(is_early, message, round=round_.options.rests_on)
+        letters, shown = answer_import.letters, [*zip(rows["cell_id"], rows["shown"], strict=True)]
+        differs = [bool(text) and letters(text) != letters(originals.get(cell, "")) for cell, text in shown]
+        is_other = np.array(differs, np.bool_) & is_new & ~is_early
+        hint = say("or a spreadsheet program changed it; leave its row empty, and edit it on a new sheet")
+        message = mark("the text of cell %(pair)s has changed since this sheet was written, %(hint)s: %(change)s")
+        changes = [answer_import.describe_change(ORIGINAL, originals.get(cell, ""), text) for cell, text in shown]
+        incoming.refuse(is_other, message, hint=hint, change=changes)
         _refuse_by_text_checks(tx, incoming, round_, form)
         return answer_import.record_answers(
             tx, incoming, round_, supersede=supersede, grid=grid.grid.name, round=round_.name, **run_params
@@ -275,23 +286,6 @@ def _refuse_by_text_checks(tx: Tx, incoming: ImportedAnswers, round_: Round, for
         refusals[index] = join(remark.sentence for remark in remarks if remark.refuses)
         earlier_texts[person_id].append(text)
     incoming.refuse(refusals != "", mark("cell %(pair)s: %(why)s"), why=refusals.tolist())
-
-
-def _refuse_not_due(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    rows, originals = incoming.rows, authorship.originals(tx, round_)
-    is_new = rows["is_new"].to_numpy() & ~incoming.has_finding
-    is_early = rows["cell_id"].isin(cells_not_due(tx, round_, rows["cell_id"].tolist())).to_numpy() & is_new
-    message = mark("cell %(pair)s has no answer in round `%(round)s` yet")
-    incoming.refuse(is_early, message, round=round_.options.rests_on)
-    shown = zip(rows["shown"], rows["cell_id"], strict=True)
-    letters = answer_import.letters
-    differs = [bool(text) and letters(text) != letters(originals.get(cell, "")) for text, cell in shown]
-    is_other = np.array(differs, np.bool_) & is_new & ~is_early
-    hint = say("or a spreadsheet program changed it; leave its row empty, and edit it on a new sheet")
-    message = mark("the text of cell %(pair)s has changed since this sheet was written, %(hint)s: %(change)s")
-    texts = zip(rows["cell_id"], rows["shown"], strict=True)
-    changes = [answer_import.describe_change(ORIGINAL, originals.get(cell, ""), text) for cell, text in texts]
-    incoming.refuse(is_other, message, hint=hint, change=changes)
 
 
 DECISION, LABEL, LABELS = "decision", "label", "labels"

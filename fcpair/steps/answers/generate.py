@@ -111,7 +111,24 @@ def generate(grid: GridContext, round: str, *, progress: Progress | None = None)
             basis.check_unmoved(tx)
             models = {answerer.name: speaker.record() for answerer, speaker in zip(answerers, speakers, strict=True)}
             run_id = begin_run(tx, GENERATE, {"grid": grid.grid.name, "round": round, "models": models})
-            _save_outcomes(tx, round_, [answerer.name for answerer in answerers], queries, outcomes, run_id)
+            people_by_name = {person.name: person for person in people.people(tx)}
+            for name in models:
+                if name in people_by_name and people_by_name[name].role is not Role.MODEL:
+                    raise InputError(f"`{name}` is a person of this study; give the model another name")
+            if new_names := [name for name in models if name not in people_by_name]:
+                people_by_name |= {person.name: person for person in people.add_people(tx, new_names, Role.MODEL)}
+            person_ids = [people_by_name[answerers[query.model].name].id for query in queries]
+            cell_ids = [query.cell_id for query in queries]
+            cells_ = pd.DataFrame({"cell_id": cell_ids, "person_id": person_ids})
+            reassignment.assign_missing(tx, cells_, round_)
+            assigned_rows = assignments.assignments(tx, round_)[["id", "cell_id", "person_id"]]
+            rows = cells_.merge(assigned_rows, on=["cell_id", "person_id"]).rename(columns={"id": "assignment_id"})
+            answers = [outcome.answer for outcome in outcomes]
+            rows["answer_id"] = answer_numbers(tx, round_, form, answers, cell_ids)
+            save_answers(tx, rows.assign(note=[outcome.note for outcome in outcomes]), Origin.GENERATED, run_id)
+            outcome_rows = zip(rows["assignment_id"].tolist(), outcomes, strict=True)
+            given = ((id_, of.reply, of.marks) for id_, of in outcome_rows if of.reply is not None)
+            refused_texts.add_replies(tx, run_id, given)
             n_answers = sum(outcome.answer is not None for outcome in outcomes)
             counts: dict[str, Any] = {"round": round_.name, "models": len(answerers)}
             counts |= {"answers": n_answers, "skips": len(outcomes) - n_answers}
@@ -242,31 +259,3 @@ def _parse_json_object(reply: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError("expected a JSON object with an answer to each question")
     return value
-
-
-def _save_outcomes(
-    tx: Tx,
-    round_: Round,
-    names: Sequence[str],
-    queries: Sequence[_Query],
-    outcomes: Sequence[_ReplyOutcome],
-    run_id: int,
-) -> None:
-    people_by_name = {person.name: person for person in people.people(tx)}
-    for name in names:
-        if name in people_by_name and people_by_name[name].role is not Role.MODEL:
-            raise InputError(f"`{name}` is a person of this study; give the model another name")
-    if new_names := [name for name in names if name not in people_by_name]:
-        people_by_name |= {person.name: person for person in people.add_people(tx, new_names, Role.MODEL)}
-    ids, cell_ids = [people_by_name[name].id for name in names], [query.cell_id for query in queries]
-    cells_ = pd.DataFrame({"cell_id": cell_ids, "person_id": [ids[query.model] for query in queries]})
-    reassignment.assign_missing(tx, cells_, round_)
-    assigned_rows = assignments.assignments(tx, round_)[["id", "cell_id", "person_id"]]
-    rows = cells_.merge(assigned_rows, on=["cell_id", "person_id"]).rename(columns={"id": "assignment_id"})
-    answers = [outcome.answer for outcome in outcomes]
-    rows["answer_id"] = answer_numbers(tx, round_, form_of(round_.form), answers, cell_ids)
-    save_answers(tx, rows.assign(note=[outcome.note for outcome in outcomes]), Origin.GENERATED, run_id)
-    outcome_rows = zip(rows["assignment_id"].tolist(), outcomes, strict=True)
-    refused_texts.add_replies(
-        tx, run_id, ((id_, outcome.reply, outcome.marks) for id_, outcome in outcome_rows if outcome.reply is not None)
-    )

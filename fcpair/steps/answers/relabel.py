@@ -111,7 +111,20 @@ def relabel(
         is_concerned = np.isin(given["code"], concerned)
         cell_ids = np.unique(given["cell_id"][is_concerned]).tolist()
         if changed.split is not None:
-            _check_undisturbed(tx, cell_ids)
+            calibration = calibration_state.load_calibration(tx)
+            if calibration and calibration.phase is not calibration_state.Phase.CLOSED:
+                raise StageError.say(
+                    "a calibration is under way, in which people give this label; close it first (`fcpair calibrate "
+                    "close`)"
+                )
+            decisions = adjudications.decided_codes(tx, cell_ids)
+            requested = decisions["cell_id"][decisions["requested"] == 1].tolist()
+            if disturbed := {*requested, *rule_decisions.stale_decisions(tx, cell_ids)}:
+                why = mark(
+                    "with this label, pairs %(pairs)s wait for a decision that was asked for, or for a second look; "
+                    "let these be decided first (`fcpair adjudicate`)"
+                )
+                raise StageError.say(why, pairs=as_ranges([grids.to_public_number(cell_id) for cell_id in disturbed]))
         kept, rules = list(_follow(tx, change)), as_params(context.effective_options(tx, Partition, {}))
         run_id = context.begin_run(tx, change.stage, as_params(change))
         relabelling.change(tx, as_params(change), _changed_rounds(tx, question, changed), rules, run_id)
@@ -121,10 +134,21 @@ def relabel(
         notes = tuple(_follow_words(tx, change, run_id))
         counts = {"answers": int(is_concerned.sum()), "pairs": len(cell_ids)} if change.labels else {}
         if changed.split is not None:
-            counts = {"ambiguous": counts.pop("answers"), **counts, **_ask_again(tx, changed.split, change, run_id)}
+            was_split = f"`{change.labels[0]}` was split"
+            for of in (rounds.primary(tx), rounds.validation(tx)):  # people are asked again, and who else is needed
+                if of.ids:
+                    column = "own_code" if of.checks else "code"
+                    answers = judgements.current_labels(tx, "id", "assignment_id", "person_id", column, of=of)
+                    take_back(tx, of, answers[answers[column] == changed.split], run_id, was_split)
+            asked = {name: n for name, n in reassignment.reassign(tx, seed=0).items() if n}
+            counts = {"ambiguous": counts.pop("answers"), **counts, **asked}
         counts |= rule_decisions.apply_policy(tx, cell_ids)
-        if changed.split is not None:
-            counts |= _reopen_decisions(tx, changed.split, change)
+        if changed.split is not None:  # where a decision that stands is that label, people decide again
+            standing = adjudications.current_adjudications(tx, "cell_id", "code", standing=True)
+            to_decide = standing["cell_id"][standing["code"] == changed.split].tolist()
+            request = {"rule": Rule.REQUESTED.value, "note": f"{was_split}: {change.reason}"}
+            adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in to_decide))
+            counts |= {"to_decide": len(to_decide)} if to_decide else {}
         return replace(runs.end_run(tx, run_id, counts), notes=notes)
 
 
@@ -146,23 +170,6 @@ def _changed_rounds(tx: Tx, question: OneOf, changed: ChangedLabels) -> dict[int
             moved = {old_digest: new for old_digest, new in now.items() if old_digest != new}
             changed_rounds[id_] = relabelling.ChangedRound(str(form), [*answers.values()], moved)
     return changed_rounds
-
-
-def _check_undisturbed(tx: Tx, pairs: Sequence[int]) -> None:
-    """Raise StageError where people are at work on these pairs, whose label is to be split."""
-    calibration = calibration_state.load_calibration(tx)
-    if calibration and calibration.phase is not calibration_state.Phase.CLOSED:
-        raise StageError.say(
-            "a calibration is under way, in which people give this label; close it first (`fcpair calibrate close`)"
-        )
-    decisions = adjudications.decided_codes(tx, pairs)
-    requested = decisions["cell_id"][decisions["requested"] == 1].tolist()
-    if disturbed := {*requested, *rule_decisions.stale_decisions(tx, pairs)}:
-        why = mark(
-            "with this label, pairs %(pairs)s wait for a decision that was asked for, or for a second look; let these "
-            "be decided first (`fcpair adjudicate`)"
-        )
-        raise StageError.say(why, pairs=as_ranges([grids.to_public_number(cell_id) for cell_id in disturbed]))
 
 
 def _follow(tx: Tx, change: Relabel) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -220,22 +227,3 @@ def _follow_words(tx: Tx, change: Relabel, run_id: int) -> Iterator[str]:
     _, guidelines = people.current_guidelines(tx)
     if named := [f"`{name}`" for name in change.labels if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", guidelines)]:
         yield say("the guidelines name %(labels)s; edit them, so that people read what is meant now", labels=named)
-
-
-def _ask_again(tx: Tx, split: int, change: Relabel, run_id: int) -> dict[str, int]:
-    """Take back every answer with the label that was split, so that people are asked again; counts who else is."""
-    for of in (rounds.primary(tx), rounds.validation(tx)):
-        if of.ids:
-            column = "own_code" if of.checks else "code"
-            answers = judgements.current_labels(tx, "id", "assignment_id", "person_id", column, of=of)
-            take_back(tx, of, answers[answers[column] == split], run_id, f"`{change.labels[0]}` was split")
-    return {name: n for name, n in reassignment.reassign(tx, seed=0).items() if n}
-
-
-def _reopen_decisions(tx: Tx, split: int, change: Relabel) -> dict[str, int]:
-    """Have people decide again where a decision that stands is the label that was split; counts the pairs, if any."""
-    standing = adjudications.current_adjudications(tx, "cell_id", "code", standing=True)
-    cell_ids = standing["cell_id"][standing["code"] == split].tolist()
-    request = {"rule": Rule.REQUESTED.value, "note": f"`{change.labels[0]}` was split: {change.reason}"}
-    adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in cell_ids))
-    return {"to_decide": len(cell_ids)} if cell_ids else {}

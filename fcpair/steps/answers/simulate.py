@@ -19,10 +19,11 @@ from fcpair.stages.questions import NO_CODE
 from fcpair.stages.stats.latent_labels import Effects
 from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.assignment import further, leases, validate
+from fcpair.steps.base import departures
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.calibration_state import need_calibration
-from fcpair.steps.base.context import GridContext, begin_run, effective_options
-from fcpair.steps.base.keywords import by_recipe, own, takes_params, update_simulate_section
+from fcpair.steps.base.context import GridContext, as_settings, begin_run, effective_options
+from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx, people
@@ -89,7 +90,9 @@ def simulate(
             drawn = simulation.draw_attributes(len(person_ids), questions, options.seed)
             for person_id, demographics in zip(person_ids, drawn, strict=True):
                 people.change(tx, person_id, demographics=demographics)
-        update_simulate_section(tx, options, run_id)
+        with grids.on_first_grid(tx):  # whose recipe, if it is about simulated people, says so from now on
+            if settings.of_stage(tx, settings.RECIPE + options.stage):
+                departures.update_recipe(tx, options, as_settings(options), run_id)
         simulated.answer_known_pairs(Known.QUALIFICATION)
         counts = simulated.answer_round()
         simulated.answer_known_pairs(Known.CONTROLS)

@@ -199,7 +199,15 @@ class Submissions:
                 most=Id(assignment.guideline_version),
             )
         if assignment.qualification is not None:
-            self._check_qualified(tx, visitor, assignment)
+            key = (visitor.id, assignment.qualification)
+            if key not in self._qualified or assignment.is_qualifying:  # which lasts until they have more open there
+                with grids.on_grid(tx, assignment.grid_id):
+                    if not known_pairs.may_begin(tx, rounds.by_id(tx, assignment.qualification), visitor.id):
+                        raise RefusedError.say(
+                            "you have not qualified yet, so your answer was not stored; load the page again to go on "
+                            "with your qualification, or wait until the people who run the study have looked at it"
+                        )
+                self._qualified.add(key)
         if assignment.known == Known.QUALIFICATION:
             # somebody may have read what was right
             with grids.on_grid(tx, assignment.grid_id):
@@ -271,18 +279,6 @@ class Submissions:
                 "fcpair; please look at the pair again"
             )
         return int(assignment.decision_id)
-
-    def _check_qualified(self, tx: Tx, visitor: Visitor, assignment: Any) -> None:
-        key = (visitor.id, assignment.qualification)
-        if key in self._qualified and not assignment.is_qualifying:  # which lasts until they have more open there
-            return
-        with grids.on_grid(tx, assignment.grid_id):
-            if not known_pairs.may_begin(tx, rounds.by_id(tx, assignment.qualification), visitor.id):
-                raise RefusedError.say(
-                    "you have not qualified yet, so your answer was not stored; load the page again to go on with your "
-                    "qualification, or wait until the people who run the study have looked at it"
-                )
-        self._qualified.add(key)
 
     def _check_status(self, tx: Tx, person_id: int, assignment: Any, submission: Submission) -> None:
         with grids.on_grid(tx, assignment.grid_id):

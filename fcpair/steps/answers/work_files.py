@@ -15,17 +15,7 @@ from fcpair.errors import FcpairError, Finding, InputError, StageError, UnknownI
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns, ImportedAnswers
 from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
 from fcpair.files.corpus.corpus import CN, HS, with_own_ids
-from fcpair.files.exchange.annotation_tool import (
-    AnnotationTool,
-    ExportedRound,
-    Item,
-    ItemKey,
-    Project,
-    collect_exported,
-    digest_texts,
-    open_export,
-    read_users,
-)
+from fcpair.files.exchange import annotation_tool
 from fcpair.files.exchange.catalogue import find_tool
 from fcpair.files.tables.folders import new_folder
 from fcpair.files.tables.tabular import read_table
@@ -294,16 +284,16 @@ def write_project(
         facts, round_key = runs.study_facts(tx), f"{grid.grid.name}:{round_.name}"
         cell_ids, numbers = rows["cell_id"].tolist(), numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
         headings, texts = _shown_texts(tx, round_, cell_ids)
-        shards = defaultdict[str, list[Item]](list)  # in the order in which they were assigned
+        shards = defaultdict[str, list[annotation_tool.Item]](list)  # in the order in which they were assigned
         for person, number, cell in zip(rows["annotator"], numbers, cell_ids, strict=True):
-            key = ItemKey(round_key, number, digest_texts(texts[cell]))
-            shards[str(person)].append(Item(key, texts[cell]))
+            key = annotation_tool.ItemKey(round_key, number, annotation_tool.digest_texts(texts[cell]))
+            shards[str(person)].append(annotation_tool.Item(key, texts[cell]))
         place = grid._store.place
         file = ("STUDY" if "://" in place else os.path.basename(place)) if is_download else ""
         study = f"--study {shlex.quote(file or (place if '://' in place else os.path.relpath(place, folder)))}"
         named = f"--grid {shlex.quote(grid.grid.name)} --round {shlex.quote(round_.name)}"
         asks_labels = round is None and not is_planned(tx)  # which have a command of their own
-        project = Project(
+        project = annotation_tool.Project(
             name=round_key.replace(":", "-").replace(" ", "_"),
             title=facts["title"] or grid.grid.name,
             guidelines=facts["guidelines"],
@@ -351,22 +341,35 @@ def import_export(
         InputError: everything that is wrong with the export; nothing is recorded then.
     """
     reader = find_tool(tool)
-    users = None if people is None else read_users(people)
+    users = None if people is None else annotation_tool.read_users(people)
     with grid._store.read() as tx:
         round_ = answer_tables.round_for_files(tx, grid.grid.name, round)
         unit = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
     form = form_of(round_.form)
-    export = reader.read(open_export(path, reader.suffixes), form)
+    export = reader.read(annotation_tool.open_export(path, reader.suffixes), form)
     for lack in export.lacks:
         announce(lack)
     if export.n_drafts:
         message = mark("%(file)s: drafts that nobody has submitted are left out (%(number)s)")
         announce(say(message, file=str(path), number=export.n_drafts))
-    exported_round = ExportedRound(f"{grid.grid.name}:{round_.name}", form, unit)
-    incoming = collect_exported(path, reader, export, exported_round, users)
+    exported_round = annotation_tool.ExportedRound(f"{grid.grid.name}:{round_.name}", form, unit)
+    incoming = annotation_tool.collect_exported(path, reader, export, exported_round, users)
 
     def check(tx: Tx, answers: ImportedAnswers) -> None:
-        _compare_texts(tx, answers, round_, reader)
+        rows = answers.rows
+        cell_ids = rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist()
+        headings, texts = _shown_texts(tx, round_, cell_ids)
+        digests = {cell: annotation_tool.digest_texts(cell_texts) for cell, cell_texts in texts.items()}
+        shown = {cell: answer_import.letters(reader.shown_text(headings, bodies)) for cell, bodies in texts.items()}
+        is_other = rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])
+        has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
+        expected = rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
+        is_changed = has_text & (rows["tool_text"].map(answer_import.letters) != expected) & ~is_other
+        hint = say("is the export from another study, or was the key changed?")
+        message = mark("%(unit)s %(pair)s has other texts in this study than in its key; %(hint)s")
+        answers.refuse(is_other.to_numpy(), message, hint=hint)
+        message = mark("%(unit)s %(pair)s has other texts in the export than the tool was given")
+        answers.refuse(is_changed.to_numpy(), message)
         if not answers.findings:
             answers.notes.extend(_describe_missing(tx, answers, round_, is_shared=reader.is_shared))
             answers.notes.extend(_leave_out_older(tx, answers, round_))
@@ -445,22 +448,6 @@ def _shown_texts(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> tuple[tuple[
     texts = zip(*(rows[f"{side}_id"].map(bodies) for side in shown_sides), strict=True)
     headings = tuple(facts[f"{side}_name"] for side in shown_sides)
     return headings, dict(zip(rows["cell_id"].tolist(), texts, strict=True))
-
-
-def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: AnnotationTool) -> None:
-    rows = incoming.rows
-    headings, texts = _shown_texts(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
-    digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
-    shown = {cell: answer_import.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
-    is_other = rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])
-    has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
-    expected = rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
-    is_changed = has_text & (rows["tool_text"].map(answer_import.letters) != expected) & ~is_other
-    hint = say("is the export from another study, or was the key changed?")
-    message = mark("%(unit)s %(pair)s has other texts in this study than in its key; %(hint)s")
-    incoming.refuse(is_other.to_numpy(), message, hint=hint)
-    message = mark("%(unit)s %(pair)s has other texts in the export than the tool was given")
-    incoming.refuse(is_changed.to_numpy(), message)
 
 
 def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_shared: bool) -> Iterator[str]:

@@ -137,11 +137,8 @@ def _assign_chosen(grid: GridContext, options: Assign, chosen: Source | Sequence
     if isinstance(chosen, str | Path | pd.DataFrame):
         place, numbers, lines = read_pair_list(chosen)
     else:
-        place, numbers, lines = (
-            "the list",
-            [whole_number("pair", number) for number in chosen],
-            [*range(1, len(chosen) + 1)],
-        )
+        place, lines = "the list", [*range(1, len(chosen) + 1)]
+        numbers = [whole_number("pair", number) for number in chosen]
         if not numbers:
             raise InputError("no pair is named; name at least one")
     choose = choose_listed(place, numbers, lines, options, batch)

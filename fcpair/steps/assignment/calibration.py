@@ -76,7 +76,22 @@ def start_calibration(
             raise InputError.say(
                 "there is 1 %(role)s; calibration compares people, so it needs two or more", role=say(str(target.role))
             )
-        first, _ = _get_or_add_rounds(tx, target, options.seed)
+        existing = rounds.calibration_rounds(tx)
+        if existing and existing[0].options.calibrates != target.name:
+            raise InputError.say(
+                "this grid has calibration rounds for `%(name)s`; name that round", name=existing[0].options.calibrates
+            )
+        taken = {round_.name for round_ in rounds.of_grid(tx)} & {FIRST, AGAIN}
+        if taken and not existing:
+            raise InputError.say("the grid has a round `%(name)s` of its own; give it another name", name=min(taken))
+        alike = ("author", "passed", "pass_at", "answers_rows", "hides")
+        same = {name: getattr(target.options, name) for name in alike} | {"seed": options.seed}
+        for name in () if existing else (FIRST, AGAIN):
+            round_options = RoundOptions(
+                answers=0, after=target.options.rests_on, calibrates=target.name, again=name == AGAIN, **same
+            )
+            add_round(tx, target.grid_id, name, target.role, form_of(target.form), options=round_options)
+        first = rounds.calibration_rounds(tx)[0]
         cell_id, row, column = (batch[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
         candidates = open_slots.candidates(tx, first.role)
         barred = eligibility.ineligibility_matrix(tx, cell_id, candidates, first, first_assignment=True)
@@ -115,24 +130,6 @@ def _check_startable(tx: Tx, grid: str, target: Round) -> None:
         raise StageError.say(
             "round `%(name)s` has been assigned; people calibrate themselves before that", name=target.name
         )
-
-
-def _get_or_add_rounds(tx: Tx, target: Round, seed: int) -> list[Round]:
-    existing = rounds.calibration_rounds(tx)
-    if existing and existing[0].options.calibrates != target.name:
-        raise InputError.say(
-            "this grid has calibration rounds for `%(name)s`; name that round", name=existing[0].options.calibrates
-        )
-    taken = {round_.name for round_ in rounds.of_grid(tx)} & {FIRST, AGAIN}
-    if taken and not existing:
-        raise InputError.say("the grid has a round `%(name)s` of its own; give it another name", name=min(taken))
-    same = {name: getattr(target.options, name) for name in ("author", "passed", "pass_at", "answers_rows", "hides")}
-    for name in () if existing else (FIRST, AGAIN):
-        options = RoundOptions(
-            answers=0, after=target.options.rests_on, calibrates=target.name, again=name == AGAIN, seed=seed, **same
-        )
-        add_round(tx, target.grid_id, name, target.role, form_of(target.form), options=options)
-    return rounds.calibration_rounds(tx)
 
 
 def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:

@@ -53,8 +53,7 @@ def save_further(
                 most=Id(options.most),
                 number=Id(n_people),
             )
-        run = context.note_stage_run(tx, options, {})
-        return replace(run, counts=ask_further(tx))
+        return replace(context.note_stage_run(tx, options, {}), counts=ask_further(tx))
 
 
 def forecast_further(grid: GridContext, options: Further) -> dict[str, int]:
@@ -137,8 +136,7 @@ def _plan_slots(tx: Tx, round_: Round, cell_id: Ints, because: list[str], seed: 
 
 
 def _give(tx: Tx, plan: _Plan) -> None:
-    is_open = bool(plan.slots) and plan.slots[0][2] < 0
-    if is_open:
+    if plan.slots and plan.slots[0][2] < 0:  # whoever asks gives them
         cells_and_nobody = [(cell_id, None) for cell_id, _, _ in plan.slots]
         open_slots.add(tx, plan.round, cells_and_nobody, [because for _, because, _ in plan.slots])
         return

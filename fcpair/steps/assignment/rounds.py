@@ -192,11 +192,10 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
             n=n,
         )
     if progress.dealt and not redo:
-        n_dealt = sum(progress.counts[status.value] for status in Status)
         raise StageError.say(
             "round `%(name)s` has been assigned; `--redo` would discard %(n_dealt)s assignments",
             name=round_.name,
-            n_dealt=n_dealt,
+            n_dealt=sum(progress.counts[status.value] for status in Status),
         )
 
 

@@ -11,7 +11,7 @@ from fcpair.errors import StageError
 from fcpair.lazy import pd
 from fcpair.param_values import as_params
 from fcpair.params import Validate
-from fcpair.records import Person, Role, RunRecord, Status
+from fcpair.records import Role, RunRecord, Status
 from fcpair.sentences import join, say, say_number
 from fcpair.stages.adjudication.adjudicate import blind_verdict, draw_pairs
 from fcpair.stages.assignment.assign import shard_order
@@ -24,7 +24,7 @@ from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import eligibility, reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules import permissions, rule_decisions, tallies
-from fcpair.steps.rules.tallies import look_again, without_validator_notes
+from fcpair.steps.rules.tallies import look_again
 from fcpair.store import Tx, adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -83,7 +83,16 @@ def assign_validation(
         barred = eligibility.ineligibility_matrix(tx, drawn_pairs, candidates, round_)
         validator_index = share_out(barred, reassignment.loads(candidates), options.seed)
         without_validator = drawn_pairs[validator_index < 0] if more else drawn_pairs[:0]
-        reopened = _reopen_lost_verdicts(tx, without_validator, active_validators, blind=options.blind)
+        # pairs with a lost verdict go again to who gave it, where nobody else is left, but not blind
+        earlier, ids = assignments.assignments(tx, round_), [validator.id for validator in active_validators]
+        is_lost = earlier["cell_id"].isin(np.intersect1d(without_validator, judgements.lost_verdicts(tx)))
+        is_alike = earlier["blind"] | (not options.blind)
+        earlier = earlier[is_lost & (earlier["status"] == Status.DONE.value) & is_alike]
+        for id_ in ids:
+            is_spared = earlier["cell_id"].isin(permissions.spared_pairs(tx, id_))
+            earlier = earlier[~is_spared | (earlier["person_id"] != id_)]
+        reopened = earlier[earlier["person_id"].isin(ids)].drop_duplicates("cell_id")
+        assignments.reopen_checks(tx, reopened["id"].tolist(), blind=options.blind)
         if n := int(((validator_index < 0) & ~np.isin(drawn_pairs, reopened["cell_id"])).sum()):
             raise StageError.say(
                 "%(number)s of %(most)s pairs cannot be validated: every validator took part in them; add another with "
@@ -93,7 +102,6 @@ def assign_validation(
             )
         drawn_pairs, validator_index = drawn_pairs[validator_index >= 0], validator_index[validator_index >= 0]
         rows = pd.DataFrame({"cell_id": drawn_pairs, "status": Status.OPEN.value, "blind": options.blind})
-        ids = [validator.id for validator in active_validators]
         rows["person_id"] = np.array(ids)[validator_index]
         last_positions = rows["person_id"].map(assignments.last_positions(tx, round_, ids)).fillna(0).astype("int64")
         rows["position"] = last_positions + shard_order(validator_index, drawn_pairs, options.seed, "random")
@@ -141,21 +149,6 @@ def _pairs_to_validate(tx: Tx) -> tuple[Ints, int]:
     return pairs_due, n_not_due
 
 
-def _reopen_lost_verdicts(tx: Tx, pairs: Ints, validators: list[Person], *, blind: bool) -> pd.DataFrame:
-    """Open pairs with a lost verdict again for who gave it, where nobody else is left, but not blind; `cell_id`,
-    `person_id`.
-    """
-    rows = assignments.assignments(tx, rounds.validation(tx))
-    is_lost = rows["cell_id"].isin(np.intersect1d(pairs, judgements.lost_verdicts(tx)))
-    rows = rows[is_lost & (rows["status"] == Status.DONE.value) & (rows["blind"] | (not blind))]
-    for validator in validators:
-        is_spared = rows["cell_id"].isin(permissions.spared_pairs(tx, validator.id))
-        rows = rows[~is_spared | (rows["person_id"] != validator.id)]
-    reopened = rows[rows["person_id"].isin([validator.id for validator in validators])].drop_duplicates("cell_id")
-    assignments.reopen_checks(tx, reopened["id"].tolist(), blind=blind)
-    return reopened[["cell_id", "person_id"]]
-
-
 def pairs_with_lost_verdicts(tx: Tx) -> tuple[list[int], list[int]]:
     """Pairs whose verdicts are about a label that is not theirs any more; and those to be assigned again now."""
     pairs = judgements.lost_verdicts(tx)
@@ -170,10 +163,17 @@ def pairs_with_lost_verdicts(tx: Tx) -> tuple[list[int], list[int]]:
 
 def look_again_notes(tx: Tx) -> list[str]:
     """Notes for the reader when labels have changed after people had decided or validated, or were decided too late."""
-    return [
-        *look_again(len(rule_decisions.stale_decisions(tx)), len(pairs_with_lost_verdicts(tx)[0])),
-        *without_validator_notes(tallies.n_without_validator(tx)),
-    ]
+    notes = look_again(len(rule_decisions.stale_decisions(tx)), len(pairs_with_lost_verdicts(tx)[0]))
+    if n := tallies.n_without_validator(tx):
+        sentence = say_number(
+            "%(n)s pair was decided after the others were assigned to validators: it has no validator, and is in no "
+            "tier above Bronze; `fcpair validate assign --more` assigns them",
+            "%(n)s pairs were decided after the others were assigned to validators: they have no validator, and are in "
+            "no tier above Bronze; `fcpair validate assign --more` assigns them",
+            n,
+        )
+        notes.append(sentence)
+    return [*notes]
 
 
 def more_validation_hint(tx: Tx, n: int, grid_option: str = "") -> str:

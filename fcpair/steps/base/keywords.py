@@ -103,13 +103,6 @@ def check_seen(tx: Tx, cls: type[Any], seen: str | None) -> None:
         raise ConflictError.say("this was changed after the page was loaded, so nothing was saved")
 
 
-def update_simulate_section(tx: Tx, options: Simulate, run_id: int) -> None:
-    """Let the recipe's section about simulated people, where it has one, say how they answer from now on."""
-    with grids.on_first_grid(tx):
-        if settings.of_stage(tx, settings.RECIPE + options.stage):
-            departures.update_recipe(tx, options, context.as_settings(options), run_id)
-
-
 def plan_sections(plan: GridPlan) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the settings in a grid's plan for stages that come after its rounds, each with the name of its stage."""
     for name in OF_PLAN:

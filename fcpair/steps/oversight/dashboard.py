@@ -136,8 +136,12 @@ class Monitor:
     def blocks(self, axis: Axis, column: str) -> PartAgreements:
         """Agreement on the pairs with each value of one of the `metadata_columns`; raises InputError for another."""
         check_name(NO_METADATA, column, self.metadata_columns()[axis])
-        name = f"blocks {axis} {column}"
-        return self._figures.get(name, lambda: agreement.metadata_blocks(self._grid, axis, column)).made
+
+        def measure(tx: Tx) -> PartAgreements:
+            options = replace(effective_options(tx, Agree, {}), blocks=axis, metadata=column)
+            return PartAgreements(agreement.agreement_blocks(tx, rounds.primary(tx), options))
+
+        return self._figures.get(f"blocks {axis} {column}", lambda: self._read(measure)).made
 
     @kept
     def decisions(self, tx: Tx) -> DecisionsPart:
@@ -177,8 +181,15 @@ class Monitor:
         return Size(*cells.shape(tx), n_cells) if (n_cells := cells.n_cells(tx)) else None
 
     def layers(self, question: str = "") -> tuple[Layer, ...]:
-        """The layers of the map, as `load_layers` has them."""
-        return self._read(partial(load_layers, question=question))
+        """The layers of the map that `load_cell_map` makes, by name and title alone: without a cell in them."""
+        with self._grid._store.read() as tx:
+            asked, nothing = _find_asked(tx, question), np.zeros(0, np.int64)
+            standings = None
+            if asked.question and asked.is_decided:
+                tier = None if tier_obstacle(asked.question) else nothing
+                rules = tier_rules(effective_options(tx, Partition, {}))[len(TIERS) :] if tier is not None else ()
+                standings = CellStandings(nothing, nothing, tier, {rule.tier: nothing > 0 for rule in rules})
+            return build_layers(count_answers(nothing, nothing, nothing, 0, asked.choices), standings)
 
     def cell_map(self, question: str = "") -> CellMap | None:
         """The map of the grid, as `load_cell_map` has it."""
@@ -275,8 +286,7 @@ class Monitor:
                 pairs = self._tally(tx).pairs
                 if checking.ids:
                     stages[-1] = replace(stages[-1], unchecked=pairs.no_verdict)
-                deciding = activity.adjudication_activity(tx, pairs, acts, clock)
-                stages.insert(len(answering), deciding)
+                stages.insert(len(answering), activity.adjudication_activity(tx, pairs, acts, clock))
         return tuple(stages)
 
     def headlines(self) -> Headlines:
@@ -356,10 +366,9 @@ class _Asked(NamedTuple):
 def _find_asked(tx: Tx, question: str) -> _Asked:
     questions: dict[str, tuple[Round, int, Closed | None]] = {}  # by name: round, part of its form, what can be counted
     for answered in sorted(rounds.answer_rounds(tx), key=lambda round_: not round_.counts):
-        parts = enumerate(form_of(answered.form).parts())
         own_questions: dict[str, tuple[Round, int, Closed | None]] = {
             f"{answered.name}: {part.name}": (answered, at, part.question)
-            for at, part in parts
+            for at, part in enumerate(form_of(answered.form).parts())
             if len(part.question.choices) <= MOST_CHOICES
         }
         questions |= own_questions or {answered.name: (answered, 0, None)}
@@ -373,17 +382,6 @@ def _find_asked(tx: Tx, question: str) -> _Asked:
     if is_decided and round_.role is Role.RESPONDENT:  # of whose answers a policy alone decides
         is_decided = rule_decisions.policy_that_holds(tx) is not None
     return _Asked(tuple(questions), question, round_, part_index, asked, choices, is_decided)
-
-
-def load_layers(tx: Tx, question: str = "") -> tuple[Layer, ...]:
-    """The layers of the map that `load_cell_map` makes, by name and title alone: without a cell in them."""
-    asked, nothing = _find_asked(tx, question), np.zeros(0, np.int64)
-    standings = None
-    if asked.question and asked.is_decided:
-        tier = None if tier_obstacle(asked.question) else nothing
-        rules = tier_rules(effective_options(tx, Partition, {}))[len(TIERS) :] if tier is not None else ()
-        standings = CellStandings(nothing, nothing, tier, {rule.tier: nothing > 0 for rule in rules})
-    return build_layers(count_answers(nothing, nothing, nothing, 0, asked.choices), standings)
 
 
 def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:

@@ -11,19 +11,8 @@ from fcpair.errors import InputError, UnknownIdError
 from fcpair.files.tables.folders import replace_file
 from fcpair.params import MAIN, Agree, MethodsFormat, Partition, Rank
 from fcpair.records import BY_HAND, UNDECIDED, Role, Round, RunRecord, Status
-from fcpair.report.methods import (
-    AnswerSource,
-    GridState,
-    RoundState,
-    Section,
-    as_latex,
-    bibtex,
-    cited_keys,
-    escape_latex,
-    grid_of,
-    reference_line,
-    write_sections,
-)
+from fcpair.report import methods
+from fcpair.report.methods import Section
 from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.adjudication.agreement import agreement_counts
@@ -53,26 +42,28 @@ class Methods:
     @cached_property
     def keys(self) -> list[str]:
         """The keys of the references, in the order in which they are cited."""
-        return cited_keys(section.text for section in self.sections)
+        return methods.cited_keys(section.text for section in self.sections)
 
     @property
     def markdown(self) -> str:
         """The paragraphs in Markdown, with citations as Pandoc reads them and a list of references."""
         parts = [f"## {heading}\n\n{text}\n" for heading, text in self.sections]
         if self.keys:
-            parts += ["## References", "", *(f"- [@{key}] {reference_line(key)}" for key in self.keys), ""]
+            parts += ["## References", "", *(f"- [@{key}] {methods.reference_line(key)}" for key in self.keys), ""]
         return "\n".join(parts)
 
     @property
     def latex(self) -> str:
         """The paragraphs in LaTeX, to be included in a document that has `methods.bib` as a bibliography."""
         template = "\\paragraph{{{}.}}\n{}\n"
-        return "\n".join(template.format(escape_latex(heading), as_latex(text)) for heading, text in self.sections)
+        return "\n".join(
+            template.format(methods.escape_latex(heading), methods.as_latex(text)) for heading, text in self.sections
+        )
 
     @property
     def bib(self) -> str:
         """The references in BibTeX."""
-        return bibtex(self.keys)
+        return methods.bibtex(self.keys)
 
     def text(self, form: MethodsFormat = "markdown") -> str:
         """The paragraphs in a format."""
@@ -114,15 +105,15 @@ def write_methods(study: StudyContext, *, evaluation: int | None = None) -> Meth
         states = {key.name: _load_state(tx) for key in grids.for_each_grid(tx)}
         with grids.on_first_grid(tx):
             chosen, rules, notes = _choose_evaluation(tx, evaluation)
-        return Methods(tuple(write_sections(log, states, chosen, rules)), tuple(notes))
+        return Methods(tuple(methods.write_sections(log, states, chosen, rules)), tuple(notes))
 
 
-def _load_state(tx: Tx) -> GridState:
+def _load_state(tx: Tx) -> methods.GridState:
     checking = [round_ for round_ in rounds.of_grid(tx) if round_.checks is not None]
     work = [_round_state(tx, round_) for round_ in (*rounds.answer_rounds(tx), *checking)]
     standings = Counter(score["standing"] for score in scores(tx) if score["standing"])
     preparing = [_round_state(tx, round_) for round_ in (*rounds.of_known_pairs(tx), *rounds.calibration_rounds(tx))]
-    state = GridState(tuple(work), tuple(preparing), assignments.labels_per_pair(tx), standings)
+    state = methods.GridState(tuple(work), tuple(preparing), assignments.labels_per_pair(tx), standings)
     state = replace(state, block_notes=block_notes(tx))
     question, agree = labels_of(tx), effective_options(tx, Agree, {})
     has_answers = bool(judgements.answered_cells(tx, rounds.primary(tx)))
@@ -153,7 +144,7 @@ def _load_state(tx: Tx) -> GridState:
     )
 
 
-def _round_state(tx: Tx, round_: Round) -> RoundState:
+def _round_state(tx: Tx, round_: Round) -> methods.RoundState:
     loads, by_status, sources = Counter[int](), Counter[str](), Counter[tuple[str, int | None, str, bool]]()
     models = {person.id: person.name for person in people.people(tx, Role.MODEL)}
     n_blind, is_private = 0, round_.role is Role.RESPONDENT  # a few skips may be one respondent's
@@ -164,7 +155,7 @@ def _round_state(tx: Tx, round_: Round) -> RoundState:
             n_blind += row.n * row.blind
         if row.origin is not None and not (row.skipped and is_private):
             sources[row.origin, row.run_id, models.get(row.person_id, ""), bool(row.skipped)] += row.n
-    return RoundState(
+    return methods.RoundState(
         round_,
         loads=tuple(loads.values()),
         n_cells=assignments.n_active_cells(tx, round_),
@@ -172,7 +163,7 @@ def _round_state(tx: Tx, round_: Round) -> RoundState:
         n_blind=n_blind,
         n_skipped=0 if is_private else by_status[Status.SKIPPED],
         n_withdrawn=by_status[Status.WITHDRAWN],
-        sources=tuple(AnswerSource(*source, n) for source, n in sources.items()),
+        sources=tuple(methods.AnswerSource(*source, n) for source, n in sources.items()),
     )
 
 
@@ -181,7 +172,7 @@ def _choose_evaluation(tx: Tx, number: int | None) -> tuple[RunRecord | None, di
     own_rules = {rule.tier: str(rule) for rule in tier_rules(effective_options(tx, Partition, {}))}
     evaluations: dict[int, tuple[RunRecord, dict[str, str]]] = {}
     for run, outcome in runs.outcomes(tx):
-        if grid_of(run) == MAIN:
+        if methods.grid_of(run) == MAIN:
             rules = {tier["tier"]: tier["rule"] for tier in outcome["tiers"]}
             evaluations[run.id] = run, {name: rule for name, rule in rules.items() if rule != own_rules.get(name)}
     ids = ", ".join(map(str, evaluations))

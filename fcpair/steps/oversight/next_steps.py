@@ -21,12 +21,8 @@ from fcpair.store.corpus import cells
 from fcpair.store.oversight import settings
 from fcpair.store.oversight.build_progress import BUILDING, n_built
 
-_BUILDING, _ANSWERING, _DECIDING, _VALIDATING = (
-    mark("Building the grid"),
-    mark("Answering"),
-    mark("Adjudicating"),
-    mark("Validating"),
-)
+_BUILDING, _ANSWERING = mark("Building the grid"), mark("Answering")
+_DECIDING, _VALIDATING = mark("Adjudicating"), mark("Validating")
 
 
 class Act(StrEnum):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Bools, Ints
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns
 from fcpair.lazy import pd
 from fcpair.notebook import Result
@@ -17,17 +17,8 @@ from fcpair.pair_filter import NO_METADATA, NO_TIER, FilterChoices, FilterState,
 from fcpair.params import Partition
 from fcpair.records import Role, Verdict
 from fcpair.sentences import mark
+from fcpair.stages.adjudication import partition
 from fcpair.stages.adjudication.adjudicate import Tally, combine_verdicts
-from fcpair.stages.adjudication.partition import (
-    Evidence,
-    TierRule,
-    best_first,
-    best_of_four,
-    is_member,
-    memberships,
-    name_tiers,
-    tier_rules,
-)
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE
 from fcpair.stages.questions.labels import need_tiers, tier_obstacle
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, scheme_of
@@ -43,7 +34,6 @@ from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import cell_range, to_cell_id, to_public_number
 from fcpair.store.oversight import pair_search
 
-Ints = NDArray[np.int64]
 MAX_VALUES = 30  # of the metadata that are offered to be chosen from; if there are more, one is typed
 MANY = 20_000  # cells, of which all are read
 FACTS = ("labels", "decision", "verdict", "tier")
@@ -70,8 +60,7 @@ class FoundPairs(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a pandas DataFrame; all columns but the first are texts."""
-        dtypes = dict.fromkeys(self.columns, "str") | {self.columns[0]: "int64"}
-        return super().to_frame().astype(dtypes)
+        return super().to_frame().astype(dict.fromkeys(self.columns, "str") | {self.columns[0]: "int64"})
 
     def _summary(self) -> str:
         return f"{self.total:,}, here {len(self.records):,} from place {self.first:,} on"
@@ -174,7 +163,7 @@ def _sort_values(grid: GridContext, tx: Tx, name: str, cell_ids: Ints) -> Ints:
     check_name(mark("there is no column `%(name)s`; %(hint)s"), name, (*side_ids, *FACTS, *known))
     if name in FACTS:
         standings = current_standings(grid, tx)
-        by_fact = standings.n_labels, standings.decision, standings.verdict, best_of_four(standings.tiers) - 1
+        by_fact = standings.n_labels, standings.decision, standings.verdict, partition.best_of_four(standings.tiers) - 1
         return align(cell_ids, standings.cell_id, dict(zip(FACTS, by_fact, strict=True))[name])
     values = _text_bodies(tx) if name in side_ids else known[name]
     ranks = {value: rank for rank, value in enumerate(sorted(set(values.values()), key=_fold))}
@@ -186,7 +175,7 @@ def _sort_values(grid: GridContext, tx: Tx, name: str, cell_ids: Ints) -> Ints:
     return rank_of[text_ids]
 
 
-def matching_cells(grid: GridContext, tx: Tx, wanted: PairFilter) -> NDArray[np.int64]:
+def matching_cells(grid: GridContext, tx: Tx, wanted: PairFilter) -> Ints:
     """The cells that meet every condition, by id, ascending; raises what `find_pairs` does."""
     # Without conditions all are meant, of a grid without labels, too, in which nothing can be asked for.
     ids = _resolve(grid, tx, wanted) if wanted.chosen else pair_search.FilterIds()
@@ -206,7 +195,7 @@ def list_choices(grid: GridContext) -> FilterChoices:
             tuple(given),
             tuple(choice.name for choice in question) if has_answers else (),
             tuple(state.value for state in states),
-            (*(rule.tier for rule in best_first(_rules(tx))), NO_TIER) if has_tiers else (),
+            (*(rule.tier for rule in partition.best_first(_rules(tx))), NO_TIER) if has_tiers else (),
             has_answers,
             tuple(
                 MetadataChoice(name, tuple(distinct) if len(distinct) <= MAX_VALUES else ())
@@ -233,7 +222,7 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
         check_name(NO_METADATA, name, known)
         texts = [text_id for text_id, own in known[name].items() if _fold(own) == _fold(value)]
         (rows if name.startswith(f"{_layout(tx).sides[0]}.") else columns).append(texts)
-    tiers = (*(rule.tier for rule in best_first(rules)), NO_TIER)
+    tiers = (*(rule.tier for rule in partition.best_first(rules)), NO_TIER)
     check_name(mark("there is no tier `%(name)s`; %(hint)s"), wanted.tier, tiers)
     if wanted.tier:
         need_tiers(question)
@@ -245,7 +234,7 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
         outside = standings.cell_id[standings.tiers > 0] if wanted.tier == NO_TIER else None
         is_wanted = [BY_STANDING[wanted.state](standings)] if wanted.state in BY_STANDING else []
         if wanted.tier not in ("", NO_TIER):
-            is_wanted.append(is_member(standings.tiers, rules, wanted.tier))
+            is_wanted.append(partition.is_member(standings.tiers, rules, wanted.tier))
         if is_wanted:
             meant = standings.cell_id[np.all(is_wanted, axis=0)]
             among = meant if among is None else np.intersect1d(meant, among, assume_unique=True)
@@ -262,12 +251,12 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
     )
 
 
-def _rules(tx: Tx) -> tuple[TierRule, ...]:
-    return tier_rules(effective_options(tx, Partition, {}))
+def _rules(tx: Tx) -> tuple[partition.TierRule, ...]:
+    return partition.tier_rules(effective_options(tx, Partition, {}))
 
 
 # The states that follow from rules of stages, which are read from what is kept between searches.
-BY_STANDING: dict[str, Callable[[Standings], NDArray[np.bool_]]] = {
+BY_STANDING: dict[str, Callable[[Standings], Bools]] = {
     FilterState.WAITING: lambda standings: standings.waits,
     FilterState.VALID: lambda standings: standings.verdict == Verdict.AGREE,
     FilterState.NOT_VALID: lambda standings: standings.verdict == Verdict.DISAGREE,
@@ -303,7 +292,7 @@ def _records(tx: Tx, cell_ids: list[int], more: Sequence[str]) -> Iterator[tuple
     """
     located, bodies = cells.cell_arrays(tx, cell_ids), _text_bodies(tx)
     evidence, standings = load_standings(tx, cell_ids)
-    question, tiers = evidence.tally.question, name_tiers(standings.tiers.tolist(), _rules(tx))
+    question, tiers = evidence.tally.question, partition.name_tiers(standings.tiers.tolist(), _rules(tx))
     columns = evidence.tally.counts, np.where(standings.decided, evidence.final, UNDECIDED), standings.verdict
     known = _metadata_by_name(tx) if more else {}
     for name in more:
@@ -316,8 +305,8 @@ def _records(tx: Tx, cell_ids: list[int], more: Sequence[str]) -> Iterator[tuple
     for cell_id, counts, code, verdict, tier in rows:
         labels = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True) if count)
         facts[cell_id] = labels, decisions[code], VERDICT_NAMES[verdict], tier
-    texts = zip(*(located[name].tolist() for name in ("cell_id", "hs_id", "cn_id")), strict=True)
-    texts_of = {cell_id: (hs_id, cn_id) for cell_id, hs_id, cn_id in texts}
+    side_ids = zip(located["hs_id"].tolist(), located["cn_id"].tolist(), strict=True)
+    texts_of = dict(zip(located["cell_id"].tolist(), side_ids, strict=True))
     for cell_id in cell_ids:
         hs_id, cn_id = texts_of[cell_id]
         values = (known[name].get(hs_id if is_of_row[name] else cn_id, "") for name in more)
@@ -336,8 +325,8 @@ class Standings:
     cell_id: Ints
     verdict: Ints
     tiers: Ints
-    decided: NDArray[np.bool_]
-    waits: NDArray[np.bool_]
+    decided: Bools
+    waits: Bools
     n_labels: Ints
     decision: Ints
 
@@ -360,7 +349,7 @@ def current_standings(grid: GridContext, tx: Tx) -> Standings:
     return grid._figures.at(tx, "standings", lambda tx: load_standings(tx)[1], renew, rests_on=rests_on)
 
 
-def load_standings(tx: Tx, cell_ids: Sequence[int] | None = None) -> tuple[Evidence, Standings]:
+def load_standings(tx: Tx, cell_ids: Sequence[int] | None = None) -> tuple[partition.Evidence, Standings]:
     """These pairs, or all, as far as somebody has answered them: what their standing rests on, and that."""
     question, counting = scheme_of(tx), rounds.primary(tx)
     if cell_ids is None:  # from the answers that are kept as arrays: in a large grid that takes a tenth of the time
@@ -378,10 +367,10 @@ def load_standings(tx: Tx, cell_ids: Sequence[int] | None = None) -> tuple[Evide
         align(answered, newest["cell_id"], newest[name]) for name in ("code", "stands", "requested")
     )
     verdict = align(answered, *combine_verdicts(verdicts["cell_id"], verdicts["code"]))
-    evidence = Evidence(Tally(question, answered, counts), final, verdict)
+    evidence = partition.Evidence(Tally(question, answered, counts), final, verdict)
     tiers = np.zeros(len(answered), np.int64)
     if not tier_obstacle(question):
-        tiers = memberships(evidence, tier_rules(effective_options(tx, Partition, {})))
+        tiers = partition.memberships(evidence, partition.tier_rules(effective_options(tx, Partition, {})))
     # A person has to decide where nothing was decided, and labels have not one definite answer, or one was requested.
     definite = [question.codes.index(code) for code in question.definite]
     n_definite = (counts[:, definite] > 0).sum(axis=1)

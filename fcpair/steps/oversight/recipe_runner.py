@@ -117,16 +117,24 @@ def _next_stages(
             return changed_options
         if is_built and not plan and recipe.further and not matches_saved_options(tx, recipe.further):
             return [("further", further.save_further, recipe.further)]
+        sections, grid_name = plan or recipe, plan.name if plan else MAIN
+        known_stages: tuple[Stage, ...] = (
+            ("qualification", known_pairs.save_qualification, sections.qualification),
+            ("controls", known_pairs.save_controls, sections.controls),
+        )
         for step in steps:
-            if stages := _known_pairs_stages(tx, step, plan or recipe):
-                return stages
+            # known pairs are set before the round that counts is assigned or calibrated
+            is_before_work = step.act in (Act.ASSIGN, Act.START_CALIBRATION)
+            if is_before_work and (not step.progress or step.progress.round.counts):
+                stages = [stage for stage in known_stages if stage[2] and not matches_saved_options(tx, stage[2])]
+                if stages:
+                    return stages
             if stage := _stage_of(tx, step, plan, recipe, progress):
                 return [stage]
             if step.blocks:  # batches that are done are checked while their round is open
                 open_round = step.progress.round.name if step.progress else None
                 checks = (_stage_of(tx, later, plan, recipe, progress) for later in steps if later.checks == open_round)
                 return [*islice(filter(None, checks), 1)]
-        sections, grid_name = plan or recipe, plan.name if plan else MAIN
         agree, rules = (  # what the recipe of `main` omits is as it was set
             options or (None if plan else effective_options(tx, cls, {}))
             for options, cls in ((sections.agreement, Agree), (sections.partition, Partition))
@@ -166,10 +174,9 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
         is_first = step.round == (options.round or rounds.primary(tx).name)
     if step.act in CALIBRATING or is_first:
         return _calibration_stage(tx, step, plan, recipe)
-    is_decision = step.act in (Act.DECIDE, Act.APPLY_POLICY, Act.LOOK_AGAIN)
     # What people decide one by one sets no policy.
     if (
-        is_decision
+        step.act in (Act.DECIDE, Act.APPLY_POLICY, Act.LOOK_AGAIN)
         and (not plan or plan.adjudicate)
         and not (has_saved_options(tx, Adjudicate) or import_fc_conan.is_published_partition(tx))
     ):
@@ -187,18 +194,6 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
         Act.ASSIGN: ("assign", partial(assign.assign, progress=progress), recipe.assign),
     }
     return _planned_stage(tx, step, plan, progress) if plan else building_stages.get(step.act)
-
-
-def _known_pairs_stages(tx: Tx, step: NextStep, sections: GridPlan | Recipe) -> list[Stage]:
-    """The stages that set known pairs, before the round that counts is assigned or calibrated; none if they are set."""
-    is_before_work = step.act in (Act.ASSIGN, Act.START_CALIBRATION)
-    if not is_before_work or (step.progress and not step.progress.round.counts):
-        return []
-    stages: tuple[Stage, ...] = (
-        ("qualification", known_pairs.save_qualification, sections.qualification),
-        ("controls", known_pairs.save_controls, sections.controls),
-    )
-    return [stage for stage in stages if stage[2] and not matches_saved_options(tx, stage[2])]
 
 
 def _calibration_stage(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe) -> Stage | None:

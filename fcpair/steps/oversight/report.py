@@ -46,15 +46,9 @@ from fcpair.steps.adjudication.agreement import agreement_blocks, measure_labels
 from fcpair.steps.adjudication.discussion import load_calibration_result
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
 from fcpair.steps.answers.ranking import ranking_of
+from fcpair.steps.base import context
 from fcpair.steps.base.answer_values import MOST_CHOICES, closed_question, current_form, form_of
-from fcpair.steps.base.context import (
-    StudyContext,
-    effective_options,
-    is_planned,
-    labels_of,
-    load_sample_size,
-    scheme_of,
-)
+from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.oversight.activity import decision_figures, load_people, people_figures
 from fcpair.steps.oversight.status import grid_facts
@@ -120,20 +114,18 @@ def gather_report_data(
         main: data.MainPart | None = None
         grid_parts: list[data.GridPart] = []
         for key in grids.for_each_grid(tx):
-            if not is_planned(tx):
+            if not context.is_planned(tx):
                 main = main_part(tx, partition, agreement)
                 continue
-            rules, options = (
-                partition or effective_options(tx, Partition, {}),
-                agreement or effective_options(tx, Agree, {}),
-            )
+            rules = partition or context.effective_options(tx, Partition, {})
+            options = agreement or context.effective_options(tx, Agree, {})
             counts, labels = assignments.counts_of_grid(tx), judgements.label_arrays(tx, *GRADED)
             grid_parts.append(
                 data.GridPart(
                     facts=grid_facts(tx, key.name),
                     look_again=tuple(basis_notes(tx)),
                     rounds=tuple(_round_part(tx, key.name, round_, counts, options) for round_ in rounds.of_grid(tx)),
-                    decided=decision_figures(tx, rules, tallies.tally(tx), labels) if labels_of(tx) else None,
+                    decided=decision_figures(tx, rules, tallies.tally(tx), labels) if context.labels_of(tx) else None,
                     asked=asked_part(tx, key.name),
                     calibration=load_calibration_result(tx, options),
                 )
@@ -198,9 +190,12 @@ BUILDING = {
 
 def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> data.MainPart:
     """Everything about a grid whose answers are labels, at any stage; by its own options where none are given."""
-    rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
+    rules, options = (
+        partition or context.effective_options(tx, Partition, {}),
+        agree or context.effective_options(tx, Agree, {}),
+    )
     check_interval_scope(tx, options)
-    question, people = scheme_of(tx), load_people(tx)
+    question, people = context.scheme_of(tx), load_people(tx)
     decisions = adjudications.current_adjudications(tx, "hs_id", "cn_id", "rule", "code", standing=True)
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
     tally = tallies.tally(tx)
@@ -213,7 +208,7 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
         annotators=people.annotators,
         validators=people.validators,
         asked=data.SurveysPart(groups=group_figures(tx, rounds.primary(tx))),
-        sampled=load_sample_size(tx),
+        sampled=context.load_sample_size(tx),
         calibration=load_calibration_result(tx, options),
     )
 
@@ -251,7 +246,7 @@ def grid_map(
     tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed, waiting: Sequence[int]
 ) -> data.GridMap | None:
     """The map of the grid, or of a large sample its own cells and the corpus's; None before there are cells."""
-    n_pairs, shape, sample = build_progress.n_built(tx)["pair"], cells.shape(tx), load_sample_size(tx)
+    n_pairs, shape, sample = build_progress.n_built(tx)["pair"], cells.shape(tx), context.load_sample_size(tx)
     if not n_pairs:
         return None
     corpus = cells.places_of(tx, cells.corpus_pairs(tx))
@@ -332,7 +327,7 @@ def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> data.SurveysPart
     if not judgements.answered_cells(tx, round_):
         return data.SurveysPart()
     part = data.SurveysPart(groups=group_figures(tx, round_))
-    if not is_planned(tx):
+    if not context.is_planned(tx):
         return part
     if cells.has_comparisons(tx):
         ranked = ranking_of(tx, Rank(), round_)

@@ -63,12 +63,36 @@ def status(study: StudyContext) -> dict[str, Any]:
             if context.is_planned(tx)
         ]
         counts = assignments.counts_of_all_grids(tx)
-        main = _NO_MAIN if context.is_planned(tx) else _main_status(tx, counts.get(grids.current_grid_id(tx), {}))
+        main = _NO_MAIN
+        if not context.is_planned(tx):
+            own_counts, sample = counts.get(grids.current_grid_id(tx), {}), context.load_sample_size(tx)
+            work = load_open_work(tx, own_counts)
+            main = {
+                "sampled": asdict(sample) if sample else None,
+                "stages": build_progress.n_built(tx),
+                "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
+                "rounds": {name: progress.counts for name, progress in work.rounds.items()},
+                "adjudications": {
+                    **tallies.split_unanimous(tx, work.tally.by_rule),
+                    "waiting": work.tally.pairs.wait_for_person,
+                    "second_look": work.n_second_look,
+                },
+                "pairs": asdict(work.tally.pairs),
+                "lost_verdicts": work.tally.n_lost,
+                "verdicts_not_due": work.n_not_due,
+                "notes": _main_notes(tx, own_counts, work),
+                **_next_and_also(commands(tx, work=work)),
+            }
         known_pairs = []
         if rounds.known_ids(tx):
             from fcpair.steps.people.known_pairs import scores
 
             known_pairs = [{"grid": key.name, **row} for key in grids.for_each_grid(tx) for row in scores(tx)]
+        newest_changes = [  # of the labels of each grid that had any
+            say("grid %(grid)s: %(change)s", grid=key.name, change=change)
+            for key in grids.for_each_grid(tx)
+            for change in tallies.relabelling_notes(tx)[-1:]
+        ]
         steps_now = [step for grid in (main, *planned) for step in (grid["next"], *grid["also"])]
         return {
             "study": {
@@ -85,7 +109,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
             "judgements": origins,
             "simulated": tallies.simulated_note(origins),
-            "notes": [*main["notes"], *_label_notes(tx), *_clock_notes(tx), *effective_words(tx).language_notes],
+            "notes": [*main["notes"], *newest_changes, *_clock_notes(tx), *effective_words(tx).language_notes],
             "grids": planned,
             **_next_and_also(filter(None, steps_now), _final_commands(tx)),
         }
@@ -104,10 +128,9 @@ def _final_commands(tx: Tx) -> str:
             continue
         primary_round, question = rounds.primary(tx), context.labels_of(tx)
         has_tiers = question is not None and not tier_obstacle(question)
-        has_several = primary_round.options.answers != 1  # 0: everybody answers
         decide = "partition" if context.has_saved_options(tx, Adjudicate) else "adjudicate"
         option = f"--grid {quote(key.name)}"
-        if has_several and form_of(primary_round.form).parts():
+        if primary_round.options.answers != 1 and form_of(primary_round.form).parts():  # 0: everybody answers
             offered.append(f"agreement {option}")
         offered.append(f"{decide} {option}" if has_tiers else f"answers export {option} --out FILE")
     if offered == ["partition"]:  # of `main`, which is the only grid
@@ -126,26 +149,6 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
     """Everybody in the order in which they came, with the work they have: what `status` says of `people`."""
     with study._store.read() as tx:
         return _people_status(tx, assignments.counts_of_all_grids(tx))
-
-
-def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
-    work = load_open_work(tx, counts)
-    return {
-        "sampled": asdict(sample) if (sample := context.load_sample_size(tx)) else None,
-        "stages": build_progress.n_built(tx),
-        "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
-        "rounds": {name: progress.counts for name, progress in work.rounds.items()},
-        "adjudications": {
-            **tallies.split_unanimous(tx, work.tally.by_rule),
-            "waiting": work.tally.pairs.wait_for_person,
-            "second_look": work.n_second_look,
-        },
-        "pairs": asdict(work.tally.pairs),
-        "lost_verdicts": work.tally.n_lost,
-        "verdicts_not_due": work.n_not_due,
-        "notes": _main_notes(tx, counts, work),
-        **_next_and_also(commands(tx, work=work)),
-    }
 
 
 def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes:
@@ -181,12 +184,6 @@ def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]
             )
         )
     return notes
-
-
-def _label_notes(tx: Tx) -> list[str]:
-    """The newest change of the labels of each grid that had any."""
-    newest = ((key.name, tallies.relabelling_notes(tx)[-1:]) for key in grids.for_each_grid(tx))
-    return [say("grid %(grid)s: %(change)s", grid=name, change=change) for name, of in newest for change in of]
 
 
 def _clock_notes(tx: Tx) -> list[str]:

@@ -8,22 +8,9 @@ from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_type_hints
 
+from fcpair import params
 from fcpair.errors import RecipeError
 from fcpair.param_values import IN_MEMORY, as_params, plain_type
-from fcpair.params import (
-    MAIN,
-    Adjudicate,
-    Annotate,
-    Assign,
-    Extend,
-    Import,
-    Plan,
-    Setup,
-    Validate,
-    defaults_of,
-    format_of,
-    result_params,
-)
 from fcpair.plans import GridPlan, RoundPlan
 from fcpair.recipe import Recipe, as_toml
 from fcpair.records import GridKey, Role
@@ -74,10 +61,11 @@ def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[tuple[int, str, dict[str, 
     grid_ids = {key.name: key.id for key in grids.keys(tx)}
     first_grid_id, sections = next(iter(grid_ids.values())), list[tuple[int, str, dict[str, Any]]]()
     if recipe.setup and recipe.setup.guidelines:
-        sections.append((first_grid_id, Setup.stage, {"guidelines": context.as_settings(recipe.setup)["guidelines"]}))
+        guidelines = context.as_settings(recipe.setup)["guidelines"]
+        sections.append((first_grid_id, params.Setup.stage, {"guidelines": guidelines}))
     for name in SECTIONS:
         if options := getattr(recipe, name):
-            grid_id = first_grid_id if isinstance(options, OF_STUDY) else grid_ids[MAIN]
+            grid_id = first_grid_id if isinstance(options, OF_STUDY) else grid_ids[params.MAIN]
             sections.append((grid_id, options.stage, context.as_settings(options)))
     for plan in recipe.grids:
         sections += [(grid_ids[plan.name], stage, values) for stage, values in plan_sections(plan)]
@@ -118,17 +106,16 @@ def recipe_text_of(
 def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
     version = departures.recipe_version(tx)
     yield f"# The recipe of this study, version {version}." if version else NO_RECIPE_NOTE
-    first_grid = grids.keys(tx)[0]
-    with grids.on_grid(tx, first_grid.id):
+    with grids.on_first_grid(tx):
         if file := _published_labels_file(tx):
             yield IMPORTED_NOTE.format(file)
-        if settings.of_stage(tx, Import.stage).get("path") == {"path": str(IN_MEMORY)}:
+        if settings.of_stage(tx, params.Import.stage).get("path") == {"path": str(IN_MEMORY)}:
             yield FRAME_NOTE
-        path = context.effective_options(tx, Setup, {}).guidelines
+        path = context.effective_options(tx, params.Setup, {}).guidelines
     for run in runs.runs(tx):  # what was done with single pairs, which a recipe cannot say, oldest first
         for stage, name, note in (
-            (Assign.stage, "pairs", EXTRA_LABELS_NOTE),
-            (Adjudicate.stage, "request", REQUESTS_NOTE),
+            (params.Assign.stage, "pairs", EXTRA_LABELS_NOTE),
+            (params.Adjudicate.stage, "request", REQUESTS_NOTE),
         ):
             if run.stage == stage and (pairs := run.params.get(name)):
                 listed = pairs if len(pairs) <= LONGEST_LIST else "that `fcpair log --format json` lists"
@@ -146,24 +133,24 @@ def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
 
 def _published_labels_file(tx: Tx) -> str | None:
     """The file of published labels that the grid was made of; None where it was not."""
-    import_settings = settings.of_stage(tx, Import.stage)
+    import_settings = settings.of_stage(tx, params.Import.stage)
     return str(import_settings["path"]["path"]) if import_settings.get("reader") == FORMAT else None
 
 
 def _recipe(tx: Tx) -> Recipe:
     hints, sections = get_type_hints(Recipe), dict[str, Any]()
-    with grids.on_grid(tx, grids.keys(tx)[0].id):
+    with grids.on_first_grid(tx):
         planned = context.is_planned(tx)
-        setup = replace(context.effective_options(tx, Setup, {}), title=runs.study_facts(tx)["title"])
+        setup = replace(context.effective_options(tx, params.Setup, {}), title=runs.study_facts(tx)["title"])
         if not planned:  # of a planned one, its plan has them
             hs_name, cn_name = grids.side_names(tx)
             setup = replace(setup, hs_name=hs_name, cn_name=cn_name, scheme=str(context.scheme_of(tx).current))
         for name in SECTIONS:
             cls, is_of_study = plain_type(hints[name]), name in STUDY_SECTIONS
-            is_taken_over = cls is Import and _published_labels_file(tx)  # texts that came with their labels
+            is_taken_over = cls is params.Import and _published_labels_file(tx)  # texts that came with their labels
             if (is_of_study or not planned) and settings.with_recipe(tx, cls.stage) and not is_taken_over:
                 sections[name] = context.effective_options(tx, cls, {})
-        extensions = tuple(context.build_options(Extend, of, {}) for of in load_extensions(tx))
+        extensions = tuple(context.build_options(params.Extend, of, {}) for of in load_extensions(tx))
     plans = tuple(_grid_plan(tx, key) for key in grids.for_each_grid(tx) if context.is_planned(tx))
     return Recipe(setup=setup, **sections, extend=extensions, grids=plans)
 
@@ -178,7 +165,7 @@ def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
         if settings.with_recipe(tx, cls.stage)
     }
     if rounds.validation(tx).ids:
-        options.setdefault("validate", Validate())
+        options.setdefault("validate", params.Validate())
     round_plans = []
     for round_ in answer_rounds:
         designed: dict[str, Any] = {name: getattr(round_.options, name) for name in DESIGNED}
@@ -218,21 +205,34 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
         stages = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
         built = [options for options in stages if options is not None and n_built[options.stage]]
         # The overlap that `plan --save` wrote for pairs to be assigned; limits to be loosened, and an opt-out to end.
-        limits, overlap = list[Difference](), settings.of_stage(tx, settings.RECIPE + Assign.stage).get("overlap")
+        limits = list[Difference]()
+        overlap = settings.of_stage(tx, settings.RECIPE + params.Assign.stage).get("overlap")
         is_undecided = recipe.assign and not recipe.assign.overlap and not n_built["assign"]
-        if overlap and is_undecided and runs.runs(tx, Plan.stage):
-            limits.append(Difference(Plan.stage, "overlap", NO_VALUE, _format_value(overlap)))
+        if overlap and is_undecided and runs.runs(tx, params.Plan.stage):
+            limits.append(Difference(params.Plan.stage, "overlap", NO_VALUE, _format_value(overlap)))
         for key, limit, own in loosened_limits(tx, recipe.annotate) if recipe.annotate and not loosen else ():
             limit_text = "no limit" if limit is None and key in LIMITS else _format_value(limit)
-            limits.append(Difference(Annotate.stage, key, limit_text, _format_value(own)))
+            limits.append(Difference(params.Annotate.stage, key, limit_text, _format_value(own)))
         differences = [
             *_setup_differences(tx, recipe.setup),
             *_stage_differences(tx, *built),
             *limits,
             *_stage_differences(tx, recipe.calibration, recipe.adjudicate, recipe.validate),
-            *_extension_differences(tx, recipe),
-            *_grid_differences(tx, recipe),
         ]
+        for at, saved in enumerate(load_extensions(tx)):  # what the recipe says beyond these is yet to come
+            planned = context.as_settings(recipe.extend[at]) if at < len(recipe.extend) else {}
+            for key, value in saved.items():
+                if not departures.is_same(value, planned.get(key)):
+                    texts = (_format_value(of.get(key)) for of in (planned, saved))
+                    differences.append(Difference(f"extend {at + 1}", key, *texts))
+        grid_ids = {key.name: key.id for key in grids.keys(tx)}
+        if recipe.has_main and (params.MAIN not in grid_ids or context.is_planned(tx)):
+            is_other = "planned" if params.MAIN in grid_ids else "no such grid"
+            differences.append(Difference("grid", params.MAIN, "made of a corpus", is_other))
+        for plan in recipe.grids:
+            if plan.name in grid_ids:
+                with grids.on_grid(tx, grid_ids[plan.name]):
+                    differences += _plan_differences(tx, plan)
         if recipe.simulate and (n := judgements.n_by_people(tx)):
             answered = f"people have answered: {n:,}"
             differences.append(Difference("simulate", NO_VALUE, "simulated people answer", answered))
@@ -247,7 +247,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
         raise RecipeError("\n".join([*lines, *_remedies(recipe, differences, has_judgements=has_judgements)]))
 
 
-def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
+def _setup_differences(tx: Tx, setup: params.Setup | None) -> Iterator[Difference]:
     if setup is None:
         return
     facts, main = runs.study_facts(tx), not context.is_planned(tx)
@@ -263,26 +263,6 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
     if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := context.scheme_of(tx)):
         yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))
-
-
-def _extension_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
-    """Yield where an extension that was made is not what the recipe says; what it says beyond these is yet to come."""
-    for at, saved in enumerate(load_extensions(tx)):
-        planned = context.as_settings(recipe.extend[at]) if at < len(recipe.extend) else {}
-        for key, value in saved.items():
-            if not departures.is_same(value, planned.get(key)):
-                texts = (_format_value(of.get(key)) for of in (planned, saved))
-                yield Difference(f"extend {at + 1}", key, *texts)
-
-
-def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
-    grid_ids = {key.name: key.id for key in grids.keys(tx)}
-    if recipe.has_main and (MAIN not in grid_ids or context.is_planned(tx)):
-        yield Difference("grid", MAIN, "made of a corpus", "planned" if MAIN in grid_ids else "no such grid")
-    for plan in recipe.grids:
-        if plan.name in grid_ids:
-            with grids.on_grid(tx, grid_ids[plan.name]):
-                yield from _plan_differences(tx, plan)
 
 
 def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
@@ -303,9 +283,9 @@ def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
         yield Difference(place, "rounds", ", ".join(planned_names), ", ".join(rounds_by_name))
         return
     for item in plan.rounds:
-        round_, params = rounds_by_name[item.name], as_params(item)
+        round_, planned_params = rounds_by_name[item.name], as_params(item)
         planned_options = {"role": item.answered_by, "form": item.form, "counts": item is plan.counting}
-        planned_options |= {name: params[name] for name in DESIGNED}
+        planned_options |= {name: planned_params[name] for name in DESIGNED}
         saved_options = {"role": round_.role.value, "form": current_form(round_), "counts": round_.counts}
         saved_options |= round_.options.as_json()
         for key, planned_value in planned_options.items():
@@ -323,11 +303,11 @@ def _stage_differences(tx: Tx, *every_options: Any) -> Iterator[Difference]:
     for options in every_options:
         if options is None or not (saved_settings := settings.of_stage(tx, options.stage)):  # the stage was not done
             continue
-        values, shown_values, defaults = context.as_settings(options), as_params(options), defaults_of(options)
-        for key in result_params(options):
+        values, shown_values, defaults = context.as_settings(options), as_params(options), params.defaults_of(options)
+        for key in params.result_params(options):
             value, shown, saved = values[key], shown_values[key], saved_settings.get(key, defaults[key])
-            if isinstance(options, Import) and key == "reader":
-                value, shown, saved = (reader or format_of(options.path) for reader in (value, shown, saved))
+            if isinstance(options, params.Import) and key == "reader":
+                value, shown, saved = (reader or params.format_of(options.path) for reader in (value, shown, saved))
             if departures.is_same(saved, value) or (key in departures.PEOPLE_PARAMS and value is None):
                 continue
             if context.is_file(getattr(options, key)) and isinstance(value, list) and len(value) == len(saved or ()):
@@ -361,14 +341,14 @@ def _format_choices(question: Closed) -> str:
 
 
 def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: bool) -> list[str]:
-    stages, policy = {difference.stage for difference in differences}, recipe.adjudicate or Adjudicate()
+    stages, policy = {difference.stage for difference in differences}, recipe.adjudicate or params.Adjudicate()
     first = next((name for name in build_progress.BUILDING if name in stages), "")
     remedies = (
         (True, "Make the recipe match the study, or make another study from it: `fcpair run RECIPE --study OTHER`."),
         (True, "`fcpair recipe` prints the recipe that matches the study."),
         (first and not has_judgements, f"`fcpair {first} --redo` repeats that stage and everything built on it."),
         (
-            recipe.adjudicate and Adjudicate.stage in stages,
+            recipe.adjudicate and params.Adjudicate.stage in stages,
             f"`fcpair adjudicate --policy {policy.policy} --ties {policy.ties}` applies the recipe's policy.",
         ),
         (
@@ -376,7 +356,7 @@ def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: 
             "The lead's page changes the guidelines of a study.",
         ),
         (
-            Plan.stage in stages,
+            params.Plan.stage in stages,
             "`fcpair plan --save` has written the overlap; give it under `[assign]`, or another that you want.",
         ),
         ("annotate" in stages, "`--loosen` applies the recipe's looser limits."),

@@ -227,7 +227,14 @@ class StudyStart:
                 corpus = self._read_corpus(draft, columns)
         except InputError as error:
             return TablePreview(problem=str(error))
-        return uploaded_table.preview_pairs(corpus)
+        # some pairs, as people will see them; where it has none, of any two texts
+        pairs = corpus.pairs
+        has = {side: pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN)}
+        known = pairs[has[corpora.HS] & has[corpora.CN]]
+        n_hs, n_cn = (pairs[f"{side}_digest"][has_text].nunique() for side, has_text in has.items())
+        shown = [(known if len(known) else pairs[has[side]])[side].head(uploaded_table.N_SHOWN) for side in has]
+        shown_pairs = tuple(zip(*shown, strict=False))
+        return TablePreview(len(pairs), n_hs, n_cn, len(known), shown_pairs, tuple(corpus.metadata))
 
     @cached_property
     def can_retrieve(self) -> bool:
@@ -345,8 +352,11 @@ class StudyStart:
         draft = self.draft()
         recipe, by = self.recipe(draft), _need(draft.start, BegunDraft).by
         with self._store.all_or_nothing():
-            if recipe.has_main:
-                self._clear()  # what a build of an earlier version has left that was killed
+            if recipe.has_main:  # what a build of an earlier version has left that was killed
+                with self._store.write() as tx, grids.on_first_grid(tx):
+                    build_progress.clear_from(tx, Import.stage)
+                    for stage in (*build_progress.BUILDING, Validate.stage):
+                        settings.remove_stage(tx, stage)
             with self._store.write() as tx, grids.on_first_grid(tx):
                 if not recipe.has_main and build_progress.has_corpus(tx):
                     raise StageError(STARTED)
@@ -414,7 +424,18 @@ class StudyStart:
     def suggested_people(self, draft: Draft) -> PeopleDraft:
         """Numbered names for each group that the study needs, as many as its plan has."""
         if isinstance(draft.table, RecipeDraft):
-            numbers = uploaded_recipe.numbers_of_people(self.uploaded_recipe(draft.table))
+            # where the recipe gives no number, 2, or 1 of those who check
+            recipe, asked = self.uploaded_recipe(draft.table), dict[str, int]()
+            if recipe.has_main:
+                asked["annotators"] = (recipe.assign.annotators if recipe.assign else None) or 2
+                asked["adjudicators"] = 1
+            for validate in (recipe.validate, *(plan.validate for plan in recipe.grids)):
+                if isinstance(validate, Validate):
+                    asked["validators"] = validate.validators or 1
+            for round_ in (round_ for plan in recipe.grids for round_ in plan.rounds if not round_.models):
+                group = f"{Role(round_.role).value}s"
+                asked[group] = max(asked.get(group, 0), round_.people or max(2, round_.answers))
+            numbers = {group: asked[group] for group in GROUPS if group in asked}
         else:
             numbers = {group: getattr(draft.plan, group, 1) for group in TASKS[draft.kind].groups}
         names: Any = {group: tuple(f"{LETTERS[group]}{at + 1}" for at in range(numbers[group])) for group in numbers}
@@ -431,13 +452,6 @@ class StudyStart:
             for group, role in ROLES.items():
                 if names := [name for name in getattr(draft, group) if name not in known]:
                     enrol_people(tx, names, role)
-
-    def _clear(self) -> None:
-        """Make the study empty again; raises StageError where somebody has answered."""
-        with self._store.write() as tx, grids.on_first_grid(tx):
-            build_progress.clear_from(tx, Import.stage)
-            for stage in (*build_progress.BUILDING, Validate.stage):
-                settings.remove_stage(tx, stage)
 
 
 def example_recipe() -> Recipe:

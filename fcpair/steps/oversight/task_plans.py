@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from pathlib import Path
 
+from fcpair import start_draft
 from fcpair.errors import InputError, at_fault
 from fcpair.files.corpus.corpus import Corpus
 from fcpair.params import MAIN
@@ -18,18 +19,6 @@ from fcpair.stages.questions.base import Choice, keys_of
 from fcpair.stages.questions.closed import OneOf, all_distinct
 from fcpair.stages.questions.form import Form, parse_question
 from fcpair.stages.questions.labels import GridNames, check_words, need_tiers
-from fcpair.start_draft import (
-    MOST_LABELS,
-    AnyPlan,
-    CurateDraft,
-    PlanDraft,
-    PlanFigures,
-    RateDraft,
-    RoundFigures,
-    TagsDraft,
-    TextsDraft,
-    WriteDraft,
-)
 from fcpair.steps.oversight import uploaded_table
 from fcpair.words import Words, mark_problems
 
@@ -37,13 +26,13 @@ HOUR_S = 3600
 REPLY = "reply"
 
 
-def label_question(plan: PlanDraft) -> Closed:
+def label_question(plan: start_draft.PlanDraft) -> Closed:
     """The question that pairs are asked; InputError, which names the field, for labels or numbers that cannot be."""
     if plan.answer == "scale":
         with at_fault("low"):
             return need_tiers(_scale(plan))
     labels = plan.labels
-    _check_names([label.name for label in labels], "label_{}", MOST_LABELS)
+    _check_names([label.name for label in labels], "label_{}", start_draft.MOST_LABELS)
     with at_fault("label_0"):
         if len(labels) < 2:
             raise InputError.say("people need at least two labels to choose from; add one")
@@ -89,7 +78,7 @@ def _check_names(names: Sequence[str], field: str, most: int | None = None) -> N
                 )
 
 
-def _scale(plan: PlanDraft | RateDraft) -> Question[int]:
+def _scale(plan: start_draft.PlanDraft | start_draft.RateDraft) -> Question[int]:
     if not plan.low < plan.positive <= plan.high:
         raise InputError.say(
             "the scale goes from %(low)s to %(high)s, positive from %(positive)s; the lowest number must be below "
@@ -101,9 +90,9 @@ def _scale(plan: PlanDraft | RateDraft) -> Question[int]:
     return parse_question(f"scale({plan.low},{plan.high},{plan.by},positive={plan.positive})")
 
 
-def task_words(plan: AnyPlan) -> Words | None:
+def task_words(plan: start_draft.AnyPlan) -> Words | None:
     """The words that people read in place of the name of a question, and the keys and colours of its labels."""
-    labels = plan.labels if isinstance(plan, PlanDraft) and plan.answer == "labels" else ()
+    labels = plan.labels if isinstance(plan, start_draft.PlanDraft) and plan.answer == "labels" else ()
     marks = {of.name: {name: own for name, own in (("key", of.key), ("colour", of.colour)) if own} for of in labels}
     options = {name: own for name, own in marks.items() if own}
     for at, key in enumerate(label.key for label in labels):
@@ -111,12 +100,14 @@ def task_words(plan: AnyPlan) -> Words | None:
             if problem := next(mark_problems("key", key), "") if key else "":
                 raise InputError(problem)
     question = getattr(plan, "question", "")
-    name = {PlanDraft: "label", TagsDraft: "labels"}.get(type(plan), "text")
+    name = {start_draft.PlanDraft: "label", start_draft.TagsDraft: "labels"}.get(type(plan), "text")
     with at_fault("question"):
         return Words(questions={name: question} if question else {}, options=options) if question or options else None
 
 
-def task_grids(plan: TextsDraft, rows: SidePlan, columns: SidePlan, names: tuple[str, str]) -> tuple[GridPlan, ...]:
+def task_grids(
+    plan: start_draft.TextsDraft, rows: SidePlan, columns: SidePlan, names: tuple[str, str]
+) -> tuple[GridPlan, ...]:
     """The grids of a task. `rows` are the texts of its table, `columns` the second texts, or a file with replies, and
     `names` what both are called. Raises InputError, which names the field, for what cannot be asked.
     """
@@ -130,17 +121,17 @@ def task_grids(plan: TextsDraft, rows: SidePlan, columns: SidePlan, names: tuple
                 most=n_people,
             )
     match plan:
-        case TagsDraft():
+        case start_draft.TagsDraft():
             with at_fault("labels"):
-                _check_names(plan.labels, "labels", MOST_LABELS)
+                _check_names(plan.labels, "labels", start_draft.MOST_LABELS)
                 form = AnyOf(plan.labels, min=plan.least)
             round_ = RoundPlan("label", f"labels: {form}", answers=plan.answers, cells=plan.cells, seed=seed)
             return (GridPlan("labels", rows, columns, (round_,), *names),)
-        case RateDraft():
+        case start_draft.RateDraft():
             with at_fault("low"):
                 scale = _scale(plan)
             return (_rating("ratings", rows, plan.criteria, scale, plan.answers, seed, names[0]),)
-        case WriteDraft():
+        case start_draft.WriteDraft():
             _check_names(plan.kinds, "kinds")
             with at_fault("max_words"):
                 text = Text(plan.min_words, plan.max_words)
@@ -152,7 +143,7 @@ def task_grids(plan: TextsDraft, rows: SidePlan, columns: SidePlan, names: tuple
                 return (written,)
             scale = parse_question("scale(1,5,1,positive=4)")
             return (written, _rating("ratings", SidePlan(answers="texts"), plan.criteria, scale, 1, seed, "text"))
-        case CurateDraft():
+        case start_draft.CurateDraft():
             with at_fault("reasons"):
                 _check_names(plan.reasons, "reasons")
                 text = Curate(plan.min_words, reasons=plan.reasons)
@@ -173,7 +164,7 @@ def _rating(
 
 def round_figures(
     grids: Sequence[GridPlan], n_rows: int, n_columns: int, n_people: Mapping[str, int], seconds: int
-) -> Iterator[RoundFigures]:
+) -> Iterator[start_draft.RoundFigures]:
     """The size of each round that people answer; the first grid has `n_rows`, and `n_columns` where none are named.
 
     The rows of a grid that takes what another wrote are as many as are asked for there.
@@ -189,10 +180,10 @@ def round_figures(
             n_answers = n_cells * (round_.answers or n_people[group])
             each = ceil(n_answers / max(n_people[group], 1))
             n_written[grid.name] = n_answers
-            yield RoundFigures(group, n_answers, each, each * seconds / HOUR_S)
+            yield start_draft.RoundFigures(group, n_answers, each, each * seconds / HOUR_S)
 
 
-def pair_figures(uploads: Path, corpus: Corpus, plan: PlanDraft) -> PlanFigures:
+def pair_figures(uploads: Path, corpus: Corpus, plan: start_draft.PlanDraft) -> start_draft.PlanFigures:
     """The size of a study of pairs; InputError, which names the field, for a plan that cannot be carried out."""
     label_question(plan)
     if plan.stratify and plan.stratify not in corpus.metadata:
@@ -213,7 +204,7 @@ def pair_figures(uploads: Path, corpus: Corpus, plan: PlanDraft) -> PlanFigures:
     n_labels = sum(n * n_pairs for n, n_pairs in by_labels.items())
     labels_each = ceil(n_labels / plan.annotators)
     verdicts_each = ceil(n_cells / plan.validators) if plan.validators else 0
-    return PlanFigures(
+    return start_draft.PlanFigures(
         len(plan.hs_list) or plan.hs,
         n_cn,
         n_cells,

@@ -13,10 +13,9 @@ from typing import Any
 from fcpair.errors import InputError, at_fault
 from fcpair.files.corpus.corpus import read_corpus
 from fcpair.files.tables.tabular import Reading, choose_reading
-from fcpair.params import Validate, check_distinct_spelling
+from fcpair.params import check_distinct_spelling
 from fcpair.plans import RoundPlan
 from fcpair.recipe import Recipe, load_recipe
-from fcpair.records import Role
 from fcpair.sentences import Id, say
 from fcpair.stages.answers.model_spec import parse_model_spec
 from fcpair.start_draft import GROUPS, Draft, PeopleDraft, RecipeDraft
@@ -76,7 +75,14 @@ def read_uploaded(folder: Path, draft: RecipeDraft) -> Recipe:
                 name=file.name,
             )
     try:
-        _read_tables(recipe)
+        if recipe.import_:
+            read_corpus(recipe.import_)
+        for side in (side for plan in recipe.grids for side in (plan.rows, plan.columns)):
+            if side.sources:
+                collect(side.sources, folded_digest)
+            elif side.file:
+                with choose_reading(Reading(side.sheet_name, side.encoding, side.separator, side.no_header)):
+                    read_side_file(side.file, side.column, None, folded_digest)
     except InputError as error:
         words = str(error).replace(f"{folder}/", "")
         line = next((_line_with(text, name) for name in re.findall("`([^`]+)`", words) if name in text), "")
@@ -93,18 +99,6 @@ def _files_of(value: Any) -> Iterator[Path]:
             yield from _files_of(item)
     if isinstance(value, RoundPlan):
         yield from (Path(spec.of) for spec in map(parse_model_spec, value.models) if spec.source == "canned")
-
-
-def _read_tables(recipe: Recipe) -> None:
-    """Read each table as the study would; raises InputError for one that the recipe does not fit."""
-    if options := recipe.import_:
-        read_corpus(options)
-    for side in (side for plan in recipe.grids for side in (plan.rows, plan.columns)):
-        if side.sources:
-            collect(side.sources, folded_digest)
-        elif side.file:
-            with choose_reading(Reading(side.sheet_name, side.encoding, side.separator, side.no_header)):
-                read_side_file(side.file, side.column, None, folded_digest)
 
 
 def _line_of(text: str, words: str) -> str:
@@ -126,21 +120,6 @@ def _line_of(text: str, words: str) -> str:
 
 def _line_with(text: str, words: str) -> str:
     return next((f":{number}" for number, line in enumerate(text.splitlines(), 1) if words in line), "")
-
-
-def numbers_of_people(recipe: Recipe) -> dict[str, int]:
-    """How many people of each group a recipe asks for; where it gives no number, 2, or 1 of those who check."""
-    numbers: dict[str, int] = {}
-    if recipe.has_main:
-        numbers["annotators"] = (recipe.assign.annotators if recipe.assign else None) or 2
-        numbers["adjudicators"] = 1
-    for validate in (recipe.validate, *(plan.validate for plan in recipe.grids)):
-        if isinstance(validate, Validate):
-            numbers["validators"] = validate.validators or 1
-    for round_ in (round_ for plan in recipe.grids for round_ in plan.rounds if not round_.models):
-        group = f"{Role(round_.role).value}s"
-        numbers[group] = max(numbers.get(group, 0), round_.people or max(2, round_.answers))
-    return {group: numbers[group] for group in GROUPS if group in numbers}
 
 
 def check_people(draft: PeopleDraft, whole: Draft, needed: PeopleDraft, leads: list[str]) -> None:

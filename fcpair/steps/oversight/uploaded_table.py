@@ -35,7 +35,6 @@ from fcpair.start_draft import (
     SurveyDraft,
     SurveyFigures,
     TableDraft,
-    TablePreview,
     TextsDraft,
 )
 
@@ -128,16 +127,6 @@ def guess_columns(heads: Sequence[TableHead], chosen: ColumnsDraft | None, path:
     elif not chosen or (chosen.hs_name, chosen.cn_name) == nouns_of(chosen.hs, chosen.cn):
         names |= zip(("hs_name", "cn_name"), nouns_of(names["hs"], names["cn"]), strict=True)
     return replace(chosen or ColumnsDraft(), reader=reader, **names, language="en" if reader == "conan" else None)
-
-
-def preview_pairs(corpus: corpora.Corpus) -> TablePreview:
-    """Some pairs of a corpus, as people will see them; where it has none, of any two texts."""
-    pairs = corpus.pairs
-    has = {side: pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN)}
-    known = pairs[has[corpora.HS] & has[corpora.CN]]
-    n_hs, n_cn = (pairs[f"{side}_digest"][has_text].nunique() for side, has_text in has.items())
-    shown = [(known if len(known) else pairs[has[side]])[side].head(N_SHOWN) for side in has]
-    return TablePreview(len(pairs), n_hs, n_cn, len(known), tuple(zip(*shown, strict=False)), tuple(corpus.metadata))
 
 
 def noun_of(column: str) -> str:

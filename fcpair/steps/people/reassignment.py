@@ -24,8 +24,6 @@ from fcpair.store.assignment.open_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
 from fcpair.store.database.statements import tentative
 
-MAX_PAIRS_BY_ID = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
-
 
 class Handover(NamedTuple):
     """Slots by who takes them over, as rows of `fill_slots`; those `vacant`; those `freed` for whoever asks."""

@@ -31,15 +31,8 @@ def measure_blocks(grid: GridContext) -> BlockFigures:
 
 def _measure(tx: Tx) -> BlockFigures:
     # with arrays and all that measures, which a look at a study that was never extended needs not
+    from fcpair.stages.stats import block_figures
     from fcpair.stages.stats.agreement import compute_alpha
-    from fcpair.stages.stats.block_figures import (
-        AGREEMENT,
-        POSITIVE,
-        Block,
-        BlockFigures,
-        agreeing_shares,
-        compare_blocks,
-    )
     from fcpair.steps.rules.tier_evidence import GRADED, evidence_of
 
     question, options, blocks = context.scheme_of(tx), context.effective_options(tx, Agree, {}), cells.load_blocks(tx)
@@ -51,7 +44,7 @@ def _measure(tx: Tx) -> BlockFigures:
     cell_id, first = np.unique(labels["cell_id"], return_index=True)
     place = cells.places_of(tx, {name: labels[name][first] for name in ("hs_id", "cn_id")})
     block_of_pair = blocks.find(place)[1]
-    agreement, n_labels = agreeing_shares(evidence.tally.counts), evidence.tally.n_labels
+    agreement, n_labels = block_figures.agreeing_shares(evidence.tally.counts), evidence.tally.n_labels
     is_decided = evidence.final != NO_CODE
     positive = np.where(is_decided, np.isin(evidence.final, question.positive), np.nan)
     block_of_label = block_of_pair[np.searchsorted(cell_id, labels["cell_id"])]
@@ -68,7 +61,7 @@ def _measure(tx: Tx) -> BlockFigures:
         )
         is_overlapped, is_final = own & (n_labels > 1), own & is_decided
         rows.append(
-            Block(
+            block_figures.Block(
                 block=number,
                 added=added[number - 1],
                 hs=shape[0] - before[0],
@@ -85,9 +78,9 @@ def _measure(tx: Tx) -> BlockFigures:
             )
         )
         before = shape
-    values = {AGREEMENT: agreement, POSITIVE: positive}
+    values = {block_figures.AGREEMENT: agreement, block_figures.POSITIVE: positive}
     names = ("HS", "CN") if not context.is_planned(tx) else grids.side_names(tx)
-    return BlockFigures(tuple(rows), compare_blocks(blocks, place, values, names))
+    return block_figures.BlockFigures(tuple(rows), block_figures.compare_blocks(blocks, place, values, names))
 
 
 def block_notes(tx: Tx) -> list[Sentence]:

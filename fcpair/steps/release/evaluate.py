@@ -17,9 +17,9 @@ from fcpair.evaluate import evaluation
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.evaluation import TierLabels, evaluate, narrowing, short_names
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades
-from fcpair.evaluate.measures import Measure, parse_measure
+from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import ALPHA, SCORING, Outcome
-from fcpair.evaluate.systems import Cost, Function, Ranker, Ranking, Search, System, run_text
+from fcpair.evaluate.systems import Cost, Function, Ranker, Search, System, run_text
 from fcpair.files.release.trec_runs import describe_ids
 from fcpair.files.tables.folders import make_writable_folder, write_all
 from fcpair.files.tables.tabular import check_suffix, write_table
@@ -137,7 +137,22 @@ def _evaluate_and_record(
     begin_part(progress, SCORING)
     measures = [parse_measure(measure, options.cutoff) for measure in options.measures]
     outcome = replace(evaluate(systems, rankings, tiers, measures, options, options.pool), **notes)
-    to_judge = None if unjudged is None else _pairs_to_judge(grid, search, tiers, rankings, measures, options)
+    if unjudged is not None:  # the pairs that measures read on the largest tier and nobody was given
+        gains = narrowing(largest_of(tiers), rankings, measures, options.no_positives)
+        row, column = np.nonzero(gains > 0)
+        to_judge = pd.DataFrame({"hs_id": np.array(search.hs_ids)[row], "cn_id": np.array(search.cn_ids)[column]})
+        to_judge = to_judge.assign(hs=[search.hs[at] for at in row], cn=[search.cn[at] for at in column])
+        to_judge["narrows"] = gains[row, column]  # the amount by which each would narrow the bounds
+        with grid._store.read() as tx:
+            all_cells = cells.cells(tx)
+            to_judge = to_judge.merge(all_cells[~all_cells["cell_id"].isin(given_cells(tx))], on=["hs_id", "cn_id"])
+        if to_judge.empty:
+            raise InputError(
+                "every pair that the measures read has been given to somebody, so nothing was written; `fcpair extend "
+                "--run` takes CNs of a run that are not in the grid"
+            )
+        to_judge.insert(0, "pair", grids.to_public_number(to_judge.pop("cell_id")))
+        to_judge = to_judge.sort_values(["narrows", "pair"], ascending=[False, True], ignore_index=True)
     files: dict[Path, bytes] = {}
     if runs is not None:
         for tag, ranking in zip(_tags(short_names(systems)), rankings, strict=True):
@@ -153,38 +168,10 @@ def _evaluate_and_record(
         run = note_run(tx, options.stage, params, counts, outcome=outcome.as_data())
         if saves:
             save_options(tx, options, run)
-        if unjudged is not None and to_judge is not None:
+        if unjudged is not None:
             write_table(to_judge, unjudged)
         write_all(files)  # here, so that nothing is noted without its files, and no file is there without the note
     return outcome, run
-
-
-def _pairs_to_judge(
-    grid: GridContext,
-    search: Search,
-    tiers: Sequence[TierLabels],
-    rankings: Sequence[Ranking],
-    measures: Sequence[Measure],
-    options: Evaluate,
-) -> pd.DataFrame:
-    """The pairs that measures read on the largest tier and nobody was given: `pair`, `hs_id`, `cn_id`, `hs`, `cn`, and
-    `narrows`, the amount by which each would narrow the bounds, the greatest first. InputError for none.
-    """
-    gains = narrowing(largest_of(tiers), rankings, measures, options.no_positives)
-    row, column = np.nonzero(gains > 0)
-    found = pd.DataFrame({"hs_id": np.array(search.hs_ids)[row], "cn_id": np.array(search.cn_ids)[column]})
-    found = found.assign(hs=[search.hs[at] for at in row], cn=[search.cn[at] for at in column])
-    found["narrows"] = gains[row, column]
-    with grid._store.read() as tx:
-        all_cells = cells.cells(tx)
-        found = found.merge(all_cells[~all_cells["cell_id"].isin(given_cells(tx))], on=["hs_id", "cn_id"])
-    if found.empty:
-        raise InputError(
-            "every pair that the measures read has been given to somebody, so nothing was written; `fcpair extend "
-            "--run` takes CNs of a run that are not in the grid"
-        )
-    found.insert(0, "pair", grids.to_public_number(found.pop("cell_id")))
-    return found.sort_values(["narrows", "pair"], ascending=[False, True], ignore_index=True)
 
 
 def largest_of(tiers: Sequence[TierLabels]) -> TierLabels:
@@ -202,8 +189,7 @@ def score_each_hs(grid: GridContext, options: Evaluate, measure: str) -> tuple[s
     """The largest of the tiers of an evaluation, and the score of each of its HS by each system, (n_hs, n_systems)."""
     systems = _parse_systems(options)
     _, search, tiers, _ = _load_inputs(grid, options)
-    rankings = [system.rank(search) for system in systems]
-    tier = largest_of(tiers)
+    rankings, tier = [system.rank(search) for system in systems], largest_of(tiers)
     scored_measure = parse_measure(measure, options.cutoff)
     return tier.tier, evaluation.score_each_hs(tier, rankings, scored_measure, options.no_positives)
 

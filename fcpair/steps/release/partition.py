@@ -20,19 +20,8 @@ from fcpair.notebook import Result
 from fcpair.params import POOLS, DiamondRule, Ids, Partition
 from fcpair.records import TIERS, UNDECIDED, Origin, Rule, RunRecord, Tier
 from fcpair.sentences import mark, say
-from fcpair.stages.adjudication.partition import (
-    CELL_HEADS,
-    PAIR_HEADS,
-    ColumnHeads,
-    TierRule,
-    best_first,
-    failed_demands,
-    find_rule,
-    is_in_tier,
-    is_member,
-    tier_rules,
-    tier_tables,
-)
+from fcpair.stages.adjudication import partition
+from fcpair.stages.adjudication.partition import ColumnHeads, TierRule
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import SKIP, Closed
 from fcpair.stages.questions.labels import VERDICT, check_own_tiers, need_tiers, tier_obstacle
@@ -72,7 +61,7 @@ class TierTable(Result):
     @cached_property
     def tables(self) -> tuple[pd.DataFrame, ...]:
         """The tables of `fcpair partition`: sizes, balance and labels of tiers, and verdicts by number of labels."""
-        return tuple(tier_tables(self.pairs, self.question, self.rules, self.heads))
+        return tuple(partition.tier_tables(self.pairs, self.question, self.rules, self.heads))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each tier, the four, the best first, then the study's own: the first three of `tables`, joined."""
@@ -89,13 +78,13 @@ class TierTable(Result):
 
     def in_tier(self, tier: Tier | str) -> pd.DataFrame:
         """The rows of `pairs` that are in a tier; raises InputError where the study has none of that name."""
-        rows: pd.DataFrame = self.pairs[is_member(self.pairs["tiers"], self.rules, tier)]
+        rows: pd.DataFrame = self.pairs[partition.is_member(self.pairs["tiers"], self.rules, tier)]
         return rows
 
     @property
     def sizes(self) -> dict[str, int]:
         """Number of pairs of each tier: the four, the best first, then the study's own."""
-        return {rule.tier: len(self.in_tier(rule.tier)) for rule in best_first(self.rules)}
+        return {rule.tier: len(self.in_tier(rule.tier)) for rule in partition.best_first(self.rules)}
 
     def _summary(self) -> str:
         return ", ".join(f"{name} {n:,}" for name, n in self.sizes.items())
@@ -136,12 +125,12 @@ def note_partition(
 
 def list_tiers(grid: GridContext) -> tuple[str, ...]:
     """The names of the grid's tiers: the four, the best first, then its own."""
-    return tuple(rule.tier for rule in best_first(tier_rules(grid.effective_options(Partition))))
+    return tuple(rule.tier for rule in partition.best_first(partition.tier_rules(grid.effective_options(Partition))))
 
 
 def tiers_of(tx: Tx, options: Partition) -> TierTable:
     """The tiers as they are in a transaction that is under way; raises what `need_tiers` does."""
-    question, rules = need_tiers(context.scheme_of(tx)), tier_rules(options)
+    question, rules = need_tiers(context.scheme_of(tx)), partition.tier_rules(options)
     check_own_tiers(options.own_tiers, question)
     pairs = pd.DataFrame(graded_pairs(tx, question, rules, judgements.label_arrays(tx, *GRADED)))
     return TierTable(rules, question, pairs, heads_of(tx))
@@ -149,7 +138,7 @@ def tiers_of(tx: Tx, options: Partition) -> TierTable:
 
 def heads_of(tx: Tx) -> ColumnHeads:
     """Names that tables about tiers use in the grid of a transaction."""
-    return CELL_HEADS if context.is_planned(tx) else PAIR_HEADS
+    return partition.CELL_HEADS if context.is_planned(tx) else partition.PAIR_HEADS
 
 
 def with_pair_numbers(rows: pd.DataFrame) -> pd.DataFrame:
@@ -231,7 +220,7 @@ def release(
     check_suffix(path)
     with grid._store.read() as tx:
         rules = context.rules_of(grid, tx)
-        rule = find_rule(tier_rules(rules), tier)
+        rule = partition.find_rule(partition.tier_rules(rules), tier)
         rows, _ = load_tier(tx, rules, rule.tier, published=published, ids=ids)
     if rows.empty:
         raise InputError(empty_tier_message(rule.tier))
@@ -291,7 +280,7 @@ def explain(grid: GridContext, number: int) -> Explanation:
     with grid._store.read() as tx:
         cell_id = context.find_cell(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
-        question, rules = context.labels_of(tx), tier_rules(context.rules_of(grid, tx))
+        question, rules = context.labels_of(tx), partition.tier_rules(context.rules_of(grid, tx))
         labels = judgements.label_arrays(tx, "cell_id", "code", cell_ids=[cell_id])
         history = adjudications.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
@@ -303,7 +292,10 @@ def explain(grid: GridContext, number: int) -> Explanation:
         evidence = None if reason or not question else evidence_of(tx, labels, question)
         checks = [
             TierCheck(
-                rule.tier, str(rule), bool(is_in_tier(rule, evidence)[0]), tuple(failed_demands(evidence, rule, 0))
+                rule.tier,
+                str(rule),
+                bool(partition.is_in_tier(rule, evidence)[0]),
+                tuple(partition.failed_demands(evidence, rule, 0)),
             )
             if evidence
             else TierCheck(rule.tier, str(rule), False, (reason,))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fcpair.done import tell_relabelling
 from fcpair.errors import InputError, StageError
@@ -189,14 +189,6 @@ def simulated_note(origins: dict[str, int]) -> Sentence | None:
     return say(every if n_simulated + n_by_models == n else some, number=n_simulated, all=n, models=n_by_models)
 
 
-def noted_relabellings(tx: Tx) -> list[dict[str, Any]]:
-    """The changes of the labels of the grid, oldest first, as a release has them: their `kind`, `labels`, `into`, `at`;
-    a reason may be for the log alone.
-    """
-    names = ("kind", "labels", "into")
-    return [{**{name: past.change[name] for name in names}, "at": past.at} for past in relabelling.history(tx)]
-
-
 def relabelling_notes(tx: Tx) -> list[Sentence]:
     """A sentence for each change of the labels of the grid, oldest first."""
     told = mark("on %(day)s, %(change)s (%(reason)s)")
@@ -222,17 +214,6 @@ LOOK_AGAIN = (
 def look_again(second_look: int, lost: int) -> list[Sentence]:
     """Of how many pairs the decision, and the verdict, is about labels that have changed since."""
     return [say_number(*forms, n) for forms, n in zip(LOOK_AGAIN, (second_look, lost), strict=True) if n]
-
-
-def without_validator_notes(n: int) -> list[Sentence]:
-    """Of how many pairs nobody is asked for a verdict, because they were decided after the others had been assigned."""
-    sentences = mark_plural(
-        "%(n)s pair was decided after the others were assigned to validators: it has no validator, and is in no "
-        "tier above Bronze; `fcpair validate assign --more` assigns them",
-        "%(n)s pairs were decided after the others were assigned to validators: they have no validator, and are in "
-        "no tier above Bronze; `fcpair validate assign --more` assigns them",
-    )
-    return [say_number(*sentences, n)] if n else []
 
 
 def request_note(name: str | None) -> Sentence:

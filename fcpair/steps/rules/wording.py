@@ -91,8 +91,7 @@ def page_words(study: StudyContext, role: Role, grid: str | None = None, languag
     """The words of pages for a role, about a grid or else the first one, in the `language` that somebody chose."""
     with study._store.read() as tx:
         words = effective_words(tx).in_language(language)
-        grid_id = find_grid(tx, grid).id if grid else grids.keys(tx)[0].id
-        with grids.on_grid(tx, grid_id):
+        with grids.on_grid(tx, find_grid(tx, grid).id if grid else grids.keys(tx)[0].id):
             names = side_headings(tx, words)
         return PageWords(role_noun(tx, role, words), *names, words.page_language)
 
