@@ -129,8 +129,28 @@ def load_recipe(path: str | Path) -> Recipe:
         raise RecipeError(f"{path}: there is no such recipe") from None
     except OSError as error:
         raise RecipeError(f"{path}: cannot be read: {error.strerror}") from None
+
+    def read_section(name: str, values: Any) -> Any:
+        if name not in _SECTIONS:
+            raise RecipeError(f"unknown section `{name}`; {suggest_name(name, _SECTIONS)}")
+        _, kind = _SECTIONS[name]
+        if is_dataclass(kind):
+            return _convert_table(f"[{name}]", values, kind, path.parent)
+        return _convert_tables(f"[[{name}]]", values, kind, path.parent)
+
     try:
-        return _convert_sections(content, path.parent)
+        sections = _read_all(content, read_section)
+        # They are checked against each other once each is right by itself.
+        recipe = Recipe(**{_SECTIONS[name][0]: options for name, options in sections.items()})
+        label = f"label: {(recipe.setup or Setup()).scheme}"
+        checks = {
+            check_plans: (recipe.grids, {MAIN: label} if recipe.has_main else {}),
+            check_bins: (parse_form(label), recipe.agreement.bins if recipe.agreement else ()),
+            check_words: (recipe.words or Words(), list(_grid_names(recipe))),
+            _check_tiers: (recipe,),
+        }
+        _read_all(checks, lambda check, values: check(*values))
+        return recipe
     except ExceptionGroup as group:
         errors = group.exceptions
     if len(errors) == 1:
@@ -149,30 +169,6 @@ def _read_all(values: Mapping[Any, Any], read: Callable[[Any, Any], Any]) -> dic
     if errors:
         raise ExceptionGroup("a recipe that cannot be used", errors)
     return results
-
-
-def _convert_sections(content: dict[str, Any], folder: Path) -> Recipe:
-    """The recipe of a file; its sections are checked against each other once each is right by itself."""
-
-    def read_section(name: str, values: Any) -> Any:
-        if name not in _SECTIONS:
-            raise RecipeError(f"unknown section `{name}`; {suggest_name(name, _SECTIONS)}")
-        _, kind = _SECTIONS[name]
-        if is_dataclass(kind):
-            return _convert_table(f"[{name}]", values, kind, folder)
-        return _convert_tables(f"[[{name}]]", values, kind, folder)
-
-    sections = _read_all(content, read_section)
-    recipe = Recipe(**{_SECTIONS[name][0]: options for name, options in sections.items()})
-    label = f"label: {(recipe.setup or Setup()).scheme}"
-    checks = {
-        check_plans: (recipe.grids, {MAIN: label} if recipe.has_main else {}),
-        check_bins: (parse_form(label), recipe.agreement.bins if recipe.agreement else ()),
-        check_words: (recipe.words or Words(), list(_grid_names(recipe))),
-        _check_tiers: (recipe,),
-    }
-    _read_all(checks, lambda check, values: check(*values))
-    return recipe
 
 
 def _check_tiers(recipe: Recipe) -> None:

@@ -94,7 +94,25 @@ class Dialogue:
         self._show_conflict(conflict)
         self._last_message = ""
         try:
-            return self._handle_keys(conflict)
+            # Ask for one key until it moves the dialogue on; False ends it.
+            while True:
+                key = _read_key()
+                if key in self._choices:
+                    self._decide(conflict, self._choices[key].code)
+                elif key == DISCARD:
+                    self._decide(conflict, NO_CODE)
+                elif key == ANSWER and not self._choices:
+                    self._decide(conflict, click.prompt("answer", value_proc=self._parse_outcome))
+                elif key == LATER:
+                    self._position += 1
+                elif key == UNDO:
+                    self._undo()
+                elif key == NOTE:
+                    self._note = click.prompt("note", default="", show_default=False)
+                    continue
+                elif key != QUIT:
+                    continue
+                return key != QUIT
         except (ConflictError, RefusedError) as overtaken:
             self._last_message = str(overtaken)
             print_wrapped(f"→ nothing was changed: {overtaken}")
@@ -123,27 +141,6 @@ class Dialogue:
                 else:
                     lines[-1] += f"  {key}"
         print_raw(*lines)
-
-    def _handle_keys(self, conflict: ConflictCase) -> bool:
-        """Ask for one key until it moves the dialogue on; False ends it."""
-        while True:
-            key = _read_key()
-            if key in self._choices:
-                self._decide(conflict, self._choices[key].code)
-            elif key == DISCARD:
-                self._decide(conflict, NO_CODE)
-            elif key == ANSWER and not self._choices:
-                self._decide(conflict, click.prompt("answer", value_proc=self._parse_outcome))
-            elif key == LATER:
-                self._position += 1
-            elif key == UNDO:
-                self._undo()
-            elif key == NOTE:
-                self._note = click.prompt("note", default="", show_default=False)
-                continue
-            elif key != QUIT:
-                continue
-            return key != QUIT
 
     def _parse_outcome(self, answer: str) -> int:
         try:

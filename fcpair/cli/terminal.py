@@ -280,7 +280,17 @@ def format_table(names: Sequence[str], rows: Sequence[Sequence[Cell]], width: in
             rule = " " + "─" * (MARGIN + BETWEEN * (len(columns) - 1) + sum(column.width for column in columns))
             lines = zip(*(column.cells for column in columns), strict=True)
             return [*header, as_displayed(rule), *(line for cells in lines for line in _join_cells(columns, cells))]
-    return _list_lines(columns, width)
+    # Each row as lines `name  cell`, and an empty line after it.
+    head = _Column("", [], numeric=False)
+    head.width = _names_width(columns, width)
+    listed: list[str] = []
+    for row_at in range(len(columns[0].cells)):
+        for column in columns:
+            body = _Column("", [column.cells[row_at]], numeric=False)
+            body.width = max(width - head.width - MARGIN - BETWEEN, column.whole, 1)
+            listed += _join_cells((head, body), [column.name, column.cells[row_at]])
+        listed.append("")
+    return listed[:-1]
 
 
 def format_cell(cell: Cell) -> str:
@@ -343,17 +353,3 @@ def shorten(text: str, width: int) -> str:
 def _names_width(columns: Sequence[_Column], width: int) -> int:
     """Width of the names in a list."""
     return min(max(width_of(column.name) for column in columns), max(width // 3, SHORT))
-
-
-def _list_lines(columns: Sequence[_Column], width: int) -> list[str]:
-    """Each row as lines `name  cell`, and an empty line after it."""
-    head = _Column("", [], numeric=False)
-    head.width = _names_width(columns, width)
-    lines: list[str] = []
-    for at in range(len(columns[0].cells)):
-        for column in columns:
-            body = _Column("", [column.cells[at]], numeric=False)
-            body.width = max(width - head.width - MARGIN - BETWEEN, column.whole, 1)
-            lines += _join_cells((head, body), [column.name, column.cells[at]])
-        lines.append("")
-    return lines[:-1]

@@ -26,7 +26,7 @@ from fcpair.params import Ids, Partition
 from fcpair.records import TIERS, Origin
 
 if TYPE_CHECKING:
-    from fcpair.grid import Grid, Tiers
+    from fcpair.grid import Grid
 
 CAPTIONS = (
     "Table 1. The tiers: their {cells}, and the rule that each follows",
@@ -76,52 +76,39 @@ def partition(
       fcpair partition --tier gold --out gold-of-then.csv --as-of 1
     """
     rated = grid.tiers(options) if as_of is None else grid.tiers(as_of=as_of)
-    if tier is not None:
-        basis = [] if as_of is not None else grid.desk.basis_notes
-        _write_tier(grid, rated, basis, tier, out, form, published=columns == "fc-conan", ids=ids)
+    if tier is None:
+        tiers = rated.table()
+        names = [[str(name) for name in table.columns] for table in tiers.tables]
+        rows = [list(tabular.plain_rows(table)) for table in tiers.tables]
+        heads = {"cells": names[1][1], "positive": names[1][2].capitalize(), "other": names[1][3].replace("_", " ")}
+        shown = [*map(output.table_of, (caption.format(**heads) for caption in CAPTIONS), rows, names)]
+        merged, rules = list(tiers.rows()), {rule.tier: str(rule) for rule in tiers.rules}
+        data = {"tiers": merged, "verdicts": rows[-1], "rules": rules, "second_look": tiers.n_second_look}
+        notes = [] if as_of is not None else [*grid.desk.basis_notes, *output.other_options_notes(grid, options)]
+        output.emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
+        output.print_note(*notes)
         return
-    tiers = rated.table()
-    names = [[str(name) for name in table.columns] for table in tiers.tables]
-    rows = [list(tabular.plain_rows(table)) for table in tiers.tables]
-    heads = {"cells": names[1][1], "positive": names[1][2].capitalize(), "other": names[1][3].replace("_", " ")}
-    shown = [*map(output.table_of, (caption.format(**heads) for caption in CAPTIONS), rows, names)]
-    merged, rules = list(tiers.rows()), {rule.tier: str(rule) for rule in tiers.rules}
-    data = {"tiers": merged, "verdicts": rows[-1], "rules": rules, "second_look": tiers.n_second_look}
-    notes = [] if as_of is not None else [*grid.desk.basis_notes, *output.other_options_notes(grid, options)]
-    output.emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
-    output.print_note(*notes)
-
-
-def _write_tier(
-    grid: Grid,
-    tiers: Tiers,
-    basis: list[str],
-    tier: str,
-    out: Path | None,
-    form: str,
-    *,
-    published: bool,
-    ids: Ids | None,
-) -> None:
+    basis = [] if as_of is not None else grid.desk.basis_notes
+    published = columns == "fc-conan"
     if out is not None:
         output.note_writing()
         with output.status_spinner("writing"):
-            run = tiers.release(tier, out, published=published, ids=ids)
+            run = rated.release(tier, out, published=published, ids=ids)
         output.print_run(run)
         output.print_note(grid.desk.simulated_note, grid.sample_size, *basis)
         return
     first = output.LONGEST_TABLE if form == "table" else None
-    frame, n = tiers.head(tier, first, published=published, ids=ids)
-    names = [str(name) for name in frame.columns]
+    frame, n = rated.head(tier, first, published=published, ids=ids)
+    own_columns = [str(name) for name in frame.columns]
     parts = (frame.iloc[start : start + output.ROWS_AT_ONCE] for start in range(0, len(frame), output.ROWS_AT_ONCE))
-    rows = (row for part in parts for row in tabular.plain_rows(part))
-    shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
-    cells = ([row[name] for name in shown] for row in (rows if form == "table" else ()))
+    tier_rows = (row for part in parts for row in tabular.plain_rows(part))
+    printed = own_columns[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
+    cells = ([row[name] for name in printed] for row in (tier_rows if form == "table" else ()))
     brief = [[shorten(cell, BRIEF) if isinstance(cell, str) else cell for cell in line] for line in cells]
-    title, columns = f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown]
-    table = output.Table(title, columns, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
+    title, headings = f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in printed]
+    table = output.Table(title, headings, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
     simulated, sampled = grid.desk.simulated_note, grid.sample_size
-    output.emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
+    output.emit(form, tier_rows, [table], tier_rows, simulated=simulated, sampled=sampled, columns=own_columns)
     output.print_note(*basis)
 
 

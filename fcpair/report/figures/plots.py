@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -129,7 +129,12 @@ def draw_plan(plan: OverlapPlan, sheet: Sheet = layout.SCREEN) -> Figure:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    lines = dict(_lines(plan))
+    lines: dict[str, list[tuple[float, PredictedWidth]]] = {}
+    # Not the kappas of two, which are so much wider that the others could not be told apart.
+    for name in dict.fromkeys(width.name for rung in plan.rungs for width in rung.widths if width.name != KAPPA_OF_TWO):
+        named = ((rung.expected.hours, width) for rung in plan.rungs for width in rung.widths if width.name == name)
+        if points := [(hours, width) for hours, width in named if width.width is not None]:
+            lines[name] = points
     # The floor of the figure that is wished for, with most labels; None where nothing sets one.
     floor = next((width.floor for width in plan.rungs[-1].widths if width.name == plan.figure), None)
     marks: dict[str, Artist] = {name: Line2D([], [], **_line_style(at)) for at, name in enumerate(lines)}
@@ -160,14 +165,6 @@ def draw_plan(plan: OverlapPlan, sheet: Sheet = layout.SCREEN) -> Figure:
 
 def _notes(plan: OverlapPlan) -> list[str]:
     return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*plan.basis, *plan.advice)]
-
-
-def _lines(plan: OverlapPlan) -> Iterator[tuple[str, list[tuple[float, PredictedWidth]]]]:
-    # Not the kappas of two, which are so much wider that the others could not be told apart.
-    for name in dict.fromkeys(width.name for rung in plan.rungs for width in rung.widths if width.name != KAPPA_OF_TWO):
-        widths = ((rung.expected.hours, width) for rung in plan.rungs for width in rung.widths if width.name == name)
-        if points := [(hours, width) for hours, width in widths if width.width is not None]:
-            yield name, points
 
 
 def _line_style(at: int) -> dict[str, Any]:

@@ -43,11 +43,7 @@ def draw_some(n_texts: int, most: int, seed: int, row: int) -> Ints:
 @lru_cache
 def _design(n_texts: int, size: int, n: int, seed: int) -> Ints:
     rng = np.random.default_rng([seed, n_texts, size, n])
-    return _place(_even_out(_groups(n_texts, size, n, rng), n_texts, rng), n_texts)
-
-
-def _groups(n_texts: int, size: int, n: int, rng: np.random.Generator) -> Ints:
-    """Groups of texts, shape `(n, size)`: first a chain that connects all, then those that have been shown least."""
+    # Groups of texts, shape `(n, size)`: first a chain that connects all, then those that have been shown least.
     counts, order, groups = np.zeros(n_texts, np.int64), rng.permutation(n_texts), np.empty((n, size), np.int64)
     for at in range(n):
         first = at * (size - 1)
@@ -56,13 +52,7 @@ def _groups(n_texts: int, size: int, n: int, rng: np.random.Generator) -> Ints:
         least = free[np.lexsort((rng.random(len(free)), counts[free]))]
         groups[at] = [*link, *least[: size - len(link)]]
         counts[groups[at]] += 1
-    return groups
-
-
-def _even_out(groups: Ints, n_texts: int, rng: np.random.Generator) -> Ints:
-    """The groups after exchanges of two texts between two of them that make meetings no less even, if they still
-    connect all texts.
-    """
+    # Then exchanges of two texts between two groups that make meetings no less even, if these still connect all texts.
     has = np.zeros((len(groups), n_texts), np.int64)
     np.put_along_axis(has, groups, 1, axis=1)
     met = has.T @ has
@@ -79,7 +69,7 @@ def _even_out(groups: Ints, n_texts: int, rng: np.random.Generator) -> Ints:
             met[:, moved] += change
         has[ours, [one, other]], has[theirs, [one, other]] = (0, 1), (1, 0)
     is_connected = scipy.sparse.csgraph.connected_components(met, directed=False)[0] == 1
-    return np.nonzero(has)[1].reshape(groups.shape) if is_connected else groups
+    return _place(np.nonzero(has)[1].reshape(groups.shape) if is_connected else groups, n_texts)
 
 
 def _place(groups: Ints, n_texts: int) -> Ints:

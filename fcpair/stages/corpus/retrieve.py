@@ -142,7 +142,6 @@ def nearest_examples(
     others: tuple[Sequence[str], Vectors],
     n: int,
     fold: Callable[[str], str] = str,
-    memory_mb: int = MEMORY_MB,
 ) -> Neighbours:
     """The `n` others nearest to each row by cosine similarity, nearest first; ties by their order.
 
@@ -156,5 +155,5 @@ def nearest_examples(
     place = {text: at for at, text in enumerate(first)}
     own_place = np.array([place.get(identity(fold(text)), NO_NEIGHBOUR) for text in rows[0]], np.int64)
     distinct = np.fromiter(first.values(), np.int64, len(first))
-    neighbours, score = nearest_neighbours(rows[1], others[1][distinct], own_place, n, Blocks.fit_memory(memory_mb, n))
+    neighbours, score = nearest_neighbours(rows[1], others[1][distinct], own_place, n, Blocks.fit_memory(MEMORY_MB, n))
     return np.where(neighbours == NO_NEIGHBOUR, NO_NEIGHBOUR, distinct[neighbours]), score

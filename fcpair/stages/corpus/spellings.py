@@ -49,13 +49,8 @@ def first_spellings(
     if vectors is None:
         return of_key
     distinct = np.flatnonzero(of_key == np.arange(len(of_key)))
-    leaders = _leaders(*_close_pairs(vectors[distinct], least), len(distinct))
-    return distinct[leaders][np.searchsorted(distinct, of_key)]
-
-
-def _close_pairs(vectors: Vectors, least: float) -> tuple[Ints, Ints]:
-    """Every two vectors whose cosine is at `least` so much: the places of the earlier ones, and of the later."""
-    exact, parts = vectors.astype(np.float64), [np.empty((2, 0), np.int64)]
+    # Every two vectors whose cosine is at `least` so much: the places of the earlier ones, and of the later.
+    exact, parts = vectors[distinct].astype(np.float64), [np.empty((2, 0), np.int64)]
     for start in range(0, len(exact), ROWS):
         rows = exact[start : start + ROWS]
         for column in range(0, start + len(rows), COLUMNS):
@@ -63,7 +58,8 @@ def _close_pairs(vectors: Vectors, least: float) -> tuple[Ints, Ints]:
             pairs = np.stack([earlier + column, later + start])
             parts.append(pairs[:, pairs[0] < pairs[1]])
     earlier, later = np.concatenate(parts, axis=1)
-    return earlier, later
+    leaders = _leaders(earlier, later, len(distinct))
+    return distinct[leaders][np.searchsorted(distinct, of_key)]
 
 
 def _leaders(earlier: Ints, later: Ints, n: int) -> Ints:

@@ -89,11 +89,6 @@ def further_work(tx: Tx, of: Round, cell_ids: Sequence[int]) -> tuple[dict[int, 
     return n_open, {row.cell_id: row.n for row in asked}
 
 
-def further_ids(tx: Tx, of: Round) -> list[int]:
-    """The assignments of a round that standing rules asked for."""
-    return list(tx.scalars(select(assignment.c.id).where(rounds.in_round(of), assignment.c.because.is_not(None))))
-
-
 def released_ids(tx: Tx, ids: list[int]) -> list[int]:
     """Those of these assignments that were skipped or withdrawn."""
     query = select(assignment.c.id).where(assignment.c.id.in_(as_subquery(ids)), assignment.c.status.in_(RELEASED))
