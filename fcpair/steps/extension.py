@@ -110,19 +110,24 @@ def extend(
         n_merged = [len(merged.keys() & {*new_ids}) for new_ids in (new_hs, new_cns)]
         counts = {"pairs": n_new, "new_hs": len(new_hs) - n_merged[0], "new_cns": len(new_cns) - n_merged[1]}
         counts |= {"in_corpus" if keeps_known else "left_out": n_known}
-        round_ = rounds.primary(tx)
-        if n_new and (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
-            as_done = context.options_as_done(tx, Assign)
-            assigning = replace(as_done, annotators=None, annotator_groups=(), seed=options.seed)
-            choose = choose_block(cells.n_cells(tx) - n_new, assigning)
-            if assigning.open:
-                run = leases.open_chosen_slots(tx, assigning, choose(tx))
-            else:
-                run = assign.assign_more_at_once(tx, assigning, choose)
-            names = {"new": "new_labels", "free": "free", "not_possible": "not_possible"}
-            counts |= {name: run.counts[of] for of, name in names.items() if run.counts.get(of)}
+        counts |= _assign_block(tx, n_new, options.seed) if n_new else {}
         departures.add_recipe_version(tx, run_id)
         return replace(run_log.end_run(tx, run_id, counts), notes=tuple(notes))
+
+
+def _assign_block(tx: Tx, n_new: int, seed: int) -> dict[str, int]:
+    """Assign the `n_new` pairs of the newest block as those before, where these are; returns what was counted."""
+    round_, as_done = rounds.primary(tx), context.options_as_done(tx, Assign)
+    if not (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
+        return {}
+    options = replace(as_done, annotators=None, annotator_groups=(), seed=seed)
+    choose = choose_block(cells.n_cells(tx) - n_new, options)
+    if options.open:
+        run = leases.open_chosen_slots(tx, options, choose(tx))
+    else:
+        run = assign.assign_more_at_once(tx, options, choose)
+    names = {"new": "new_labels", "free": "free", "not_possible": "not_possible"}
+    return {name: run.counts[of] for of, name in names.items() if run.counts.get(of)}
 
 
 def _choose_texts(tx: Tx, options: Extend) -> tuple[list[int], list[int], list[str]]:
