@@ -11,26 +11,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Literal
 
+from fcpair import params
 from fcpair.errors import InputError, show_foreign
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import AT_LEAST_ONE, Bounds, Checked, check_rules, param
-from fcpair.params import (
-    ENCODING_HELP,
-    LONGEST_NAME,
-    NO_HEADER_HELP,
-    SEPARATOR_HELP,
-    SHEET_HELP,
-    Adjudicate,
-    Agree,
-    Calibration,
-    Encoding,
-    Partition,
-    Seeded,
-    Separator,
-    Validate,
-    check_unique,
-    grid_names,
-)
 from fcpair.records import COMPARISON
 from fcpair.round_options import ROW, Checks, RoundDesign
 from fcpair.sentences import mark
@@ -47,15 +31,17 @@ Grids = Annotated[str | tuple[str, ...], "names of earlier grids; in a recipe on
 EXAMPLE_PARAMS = ("n_examples", "example_model", "reviewed")
 MODEL = "model"  # the role of what answers a round without being a person
 ORIGINAL, ORIGINAL_LANGUAGE = "original", "original_language"  # what metadata says of a text that is a translation
-NAME = re.compile(rf"\w(?:[\w -]{{0,{LONGEST_NAME - 2}}}[\w-])?")  # of a grid or round, as a command and a file have it
+NAME = re.compile(
+    rf"\w(?:[\w -]{{0,{params.LONGEST_NAME - 2}}}[\w-])?"
+)  # of a grid or round, as a command and a file have it
 
 
 def check_name(what: str, name: str) -> None:
     """Raise InputError unless a name can be given to a command, and name a file."""
     if not NAME.fullmatch(name):
         raise InputError(
-            f"`{show_foreign(name)}` cannot name a {what}; use at most {LONGEST_NAME} letters, digits, `_`, `-` and "
-            "inner spaces"
+            f"`{show_foreign(name)}` cannot name a {what}; use at most {params.LONGEST_NAME} letters, digits, `_`, `-` "
+            "and inner spaces"
         )
 
 
@@ -69,7 +55,7 @@ Quota = Annotated[Mapping[str, int], "how many of each group; in a recipe a tabl
 
 
 @dataclass(frozen=True)
-class Source(Seeded):
+class Source(params.Seeded):
     """A file that texts are collected from: which column is what, which rows stay out, and which are drawn."""
 
     file: Path = field(metadata={"help": "a table, a JSON file of CrowdCounter's release, or templates"})
@@ -115,7 +101,7 @@ class Source(Seeded):
 
 
 @dataclass(frozen=True)
-class Compare(Seeded):
+class Compare(params.Seeded):
     """The texts of each row of an earlier grid that are compared, and the comparisons that they are assigned to."""
 
     grid: str = field(metadata={"help": "the earlier grid: its columns are compared, or the texts written in it"})
@@ -154,14 +140,14 @@ class SidePlan(Checked):
     sources: tuple[Source, ...] = param((), "files to collect texts from, with filters and quotas")
     rows_of: str = param("", "an earlier grid: its rows")
     compare: Compare | None = param(None, "comparisons of several texts of each row; columns alone can be so")
-    sheet_name: str | None = param(None, SHEET_HELP)
-    encoding: Encoding | None = param(None, ENCODING_HELP)
-    separator: Separator | None = param(None, SEPARATOR_HELP)
-    no_header: bool = param(False, NO_HEADER_HELP)
+    sheet_name: str | None = param(None, params.SHEET_HELP)
+    encoding: params.Encoding | None = param(None, params.ENCODING_HELP)
+    separator: params.Separator | None = param(None, params.SEPARATOR_HELP)
+    no_header: bool = param(False, params.NO_HEADER_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_unique("grid", self.grids)
+        params.check_unique("grid", self.grids)
         names = ("file", "names", "answers", "sources", "rows_of", "compare")
         origins = [f"`{name}`" for name in names if getattr(self, name)]
         example = '{file = "hs.csv", column = "hs"}'
@@ -176,14 +162,14 @@ class SidePlan(Checked):
             ),
             (self.kind != "text" and not self.file, "`kind` says what the texts of a file are; omit it"),
         )
-        check_unique("name of a source", [source.called for source in self.sources])
+        params.check_unique("name of a source", [source.called for source in self.sources])
         check_rules((any(map(is_blank, self.names)), "a name of a side is empty; give each a text, or omit it"))
-        check_unique(mark("name"), [name.strip() for name in self.names])
+        params.check_unique(mark("name"), [name.strip() for name in self.names])
 
     @property
     def grids(self) -> tuple[str, ...]:
         """The earlier grids whose written texts the side has, in their order."""
-        return grid_names(self.answers)
+        return params.grid_names(self.answers)
 
     @property
     def rests_on(self) -> tuple[str, ...]:
@@ -206,7 +192,7 @@ class SidePlan(Checked):
 
 
 @dataclass(frozen=True)
-class _Asked(Seeded):
+class _Asked(params.Seeded):
     """Form of a round, and who answers it."""
 
     name: str = field(metadata={"help": "what the round is called"})
@@ -275,7 +261,7 @@ class RoundPlan(RoundDesign, _Asked):
             (models and self.people is not None, "`models` answer, so no `people` do; omit one of them"),
             (edits_earlier, f"the round edits texts of `{self.edits}`, so it already comes after that; omit `after`"),
         )
-        check_unique("name of a model", models)
+        params.check_unique("name of a model", models)
         defaults = {item.name: item.default for item in fields(self)}
         idle = [name for name in EXAMPLE_PARAMS if not self.examples and getattr(self, name) != defaults[name]]
         check_rules(
@@ -316,11 +302,11 @@ class GridPlan(Checked):
     column_name: str = param("column", "what a column is called")
     qualification: Qualification | None = param(None, "the known pairs on which people qualify")
     controls: Controls | None = param(None, "the known pairs among the others of each shard")
-    calibration: Calibration | None = param(None, "the batch that everybody answers first, and discusses")
-    agreement: Agree | None = param(None, "how agreement is computed")
-    adjudicate: Adjudicate | None = param(None, "how a cell's answers become one")
-    validate: Validate | None = param(None, "how decisions are validated; without it, they are not")
-    partition: Partition | None = param(None, "which rules make the tiers")
+    calibration: params.Calibration | None = param(None, "the batch that everybody answers first, and discusses")
+    agreement: params.Agree | None = param(None, "how agreement is computed")
+    adjudicate: params.Adjudicate | None = param(None, "how a cell's answers become one")
+    validate: params.Validate | None = param(None, "how decisions are validated; without it, they are not")
+    partition: params.Partition | None = param(None, "which rules make the tiers")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -338,7 +324,7 @@ class GridPlan(Checked):
                 f'rows = {{rows_of = "{compare.grid if compare else ""}"}}',
             ),
         )
-        check_unique("round", names)
+        params.check_unique("round", names)
         is_row_edited = ROW in names and any(round_.edits == ROW for round_ in self.rounds)
         check_rules((is_row_edited, f'`edits = "{ROW}"` edits the text of the row; give round `{ROW}` another name'))
         for at, round_ in enumerate(self.rounds):

@@ -14,6 +14,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from fcpair import params
 from fcpair.errors import (
     Finding,
     InputError,
@@ -27,29 +28,6 @@ from fcpair.evaluate.catalogue import check_cutoff, check_evaluation, parse_syst
 from fcpair.files.tables.text_files import format_section
 from fcpair.known_pairs import Controls, KnownItems, Practice, Qualification
 from fcpair.param_values import as_params, field_readers, invalid_value, is_required, plain_type
-from fcpair.params import (
-    MAIN,
-    POOLS,
-    Adjudicate,
-    Agree,
-    Annotate,
-    Assign,
-    Calibration,
-    Evaluate,
-    Extend,
-    Further,
-    Import,
-    Labels,
-    Pair,
-    Partition,
-    Retrieve,
-    Select,
-    Setup,
-    Simulate,
-    Validate,
-    defaults_of,
-    read_shares,
-)
 from fcpair.plans import STAGES_OF_GRID, GridPlan, PrintedForm
 from fcpair.records import TIERS
 from fcpair.round_options import Models
@@ -74,26 +52,26 @@ class Recipe:
     The section `simulate` has simulated people fill the open rounds; without it people do.
     """
 
-    setup: Setup | None = None
-    import_: Import | None = None
-    select: Select | None = None
-    retrieve: Retrieve | None = None
-    pair: Pair | None = None
+    setup: params.Setup | None = None
+    import_: params.Import | None = None
+    select: params.Select | None = None
+    retrieve: params.Retrieve | None = None
+    pair: params.Pair | None = None
     qualification: Qualification | None = None
     controls: Controls | None = None
-    calibration: Calibration | None = None
-    assign: Assign | None = None
-    further: Further | None = None
-    annotate: Annotate | None = None
+    calibration: params.Calibration | None = None
+    assign: params.Assign | None = None
+    further: params.Further | None = None
+    annotate: params.Annotate | None = None
     words: Words | None = None
     practice: Practice | None = None
-    simulate: Simulate | None = None
-    agreement: Agree | None = None
-    adjudicate: Adjudicate | None = None
-    validate: Validate | None = None
-    partition: Partition | None = None
-    evaluate: Evaluate | None = None
-    extend: tuple[Extend, ...] = ()
+    simulate: params.Simulate | None = None
+    agreement: params.Agree | None = None
+    adjudicate: params.Adjudicate | None = None
+    validate: params.Validate | None = None
+    partition: params.Partition | None = None
+    evaluate: params.Evaluate | None = None
+    extend: tuple[params.Extend, ...] = ()
     grids: tuple[GridPlan, ...] = ()
 
     @property
@@ -142,9 +120,9 @@ def load_recipe(path: str | Path) -> Recipe:
         sections = _read_all(content, read_section)
         # They are checked against each other once each is right by itself.
         recipe = Recipe(**{_SECTIONS[name][0]: options for name, options in sections.items()})
-        label = f"label: {(recipe.setup or Setup()).scheme}"
+        label = f"label: {(recipe.setup or params.Setup()).scheme}"
         checks = {
-            check_plans: (recipe.grids, {MAIN: label} if recipe.has_main else {}),
+            check_plans: (recipe.grids, {params.MAIN: label} if recipe.has_main else {}),
             check_bins: (parse_form(label), recipe.agreement.bins if recipe.agreement else ()),
             check_words: (recipe.words or Words(), list(_grid_names(recipe))),
             _check_tiers: (recipe,),
@@ -174,7 +152,7 @@ def _read_all(values: Mapping[Any, Any], read: Callable[[Any, Any], Any]) -> dic
 def _check_tiers(recipe: Recipe) -> None:
     """Raise InputError for own tiers of `main` that can hold no pair, and for a tier to evaluate on that is none."""
     tiers = recipe.partition.own_tiers if recipe.partition else {}
-    (_, question), *_ = parse_form(f"label: {(recipe.setup or Setup()).scheme}").questions
+    (_, question), *_ = parse_form(f"label: {(recipe.setup or params.Setup()).scheme}").questions
     with prefix_errors("[partition]"):
         check_own_tiers(
             tiers,
@@ -189,8 +167,10 @@ def _check_tiers(recipe: Recipe) -> None:
 
 def _grid_names(recipe: Recipe) -> Iterator[GridNames]:
     if recipe.has_main:
-        setup = recipe.setup or Setup()
-        yield GridNames(MAIN, (setup.hs_name, setup.cn_name, "hs", "cn"), (parse_form(f"label: {setup.scheme}"),))
+        setup = recipe.setup or params.Setup()
+        yield GridNames(
+            params.MAIN, (setup.hs_name, setup.cn_name, "hs", "cn"), (parse_form(f"label: {setup.scheme}"),)
+        )
     for plan in recipe.grids:
         forms = tuple(parse_form(round_.form) for round_ in plan.rounds)
         names = (plan.row_name, plan.column_name, *plan.rows.names, *plan.columns.names)
@@ -227,7 +207,7 @@ def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
     read = _read_all({**dict.fromkeys(missing, MISSING), **values}, read_item)
     with prefix_errors(place):
         options = cls(**{items[key].name: value for key, value in read.items()})
-    return _resolve_files(place, options, folder.absolute()) if isinstance(options, Evaluate) else options
+    return _resolve_files(place, options, folder.absolute()) if isinstance(options, params.Evaluate) else options
 
 
 def _convert_tables(place: str, tables: Any, kind: Any, folder: Path) -> tuple[Any, ...]:
@@ -245,16 +225,18 @@ def _convert_tables(place: str, tables: Any, kind: Any, folder: Path) -> tuple[A
     return tuple(_read_all(dict(enumerate(tables, 1)), read_table).values())
 
 
-def _resolve_files(place: str, options: Evaluate, folder: Path) -> Evaluate:
+def _resolve_files(place: str, options: params.Evaluate, folder: Path) -> params.Evaluate:
     """The same with the files that systems and pool name taken to be in the recipe's folder, wherever one is."""
     if not options.systems:
         raise RecipeError(f'{place}: `systems` is missing; name at least one, as in ["tfidf"]')
     with prefix_errors(place):
         check_evaluation(options)
-        if options.cutoff != Evaluate().cutoff:
+        if options.cutoff != params.Evaluate().cutoff:
             check_cutoff(options)
     systems = tuple(str(parse_system(system).resolve_in(folder)) for system in options.systems)
-    pool = options.pool if options.pool in POOLS else str(folder / expand_variables(f"{place} pool", options.pool))
+    pool = (
+        options.pool if options.pool in params.POOLS else str(folder / expand_variables(f"{place} pool", options.pool))
+    )
     return replace(options, systems=systems, pool=pool)
 
 
@@ -294,7 +276,7 @@ def _section_toml(heading: str, options: Any) -> str:
 
 def _changed_values(options: Any) -> dict[str, Any]:
     """The parameters that must be there, that are seeds, or whose value is not the default."""
-    defaults, values = defaults_of(options), as_params(options)
+    defaults, values = params.defaults_of(options), as_params(options)
     return {
         item.name: _toml_value(options, item.name)
         for item in fields(options)
@@ -309,7 +291,7 @@ def _toml_value(options: Any, name: str) -> Any:
         return _changed_values(value)
     if isinstance(value, tuple) and value and is_dataclass(value[0]):
         return [_changed_values(item) for item in value]
-    is_pool = isinstance(options, Evaluate) and name == "pool"
+    is_pool = isinstance(options, params.Evaluate) and name == "pool"
     return _escape_dollars(value) if is_pool or hint in _EXPANDED else value
 
 
@@ -388,7 +370,7 @@ def _words(place: str, value: Any, _folder: Path) -> Any:
 
 def _shares(place: str, value: Any, _folder: Path) -> Any:
     with prefix_errors(place):
-        return read_shares(value.items()) if isinstance(value, dict) else value
+        return params.read_shares(value.items()) if isinstance(value, dict) else value
 
 
 _CONVERTERS: dict[Any, Callable[[str, Any, Path], Any]] = {
@@ -398,7 +380,7 @@ _CONVERTERS: dict[Any, Callable[[str, Any, Path], Any]] = {
     ),
     tuple[str, ...]: _names,
     PrintedForm: _form,
-    Labels: _labels,
+    params.Labels: _labels,
     Models: _models,
     **dict.fromkeys((Nouns, Wordings, OptionWordings), _words),
     KnownItems: lambda _place, value, _folder: [value] if isinstance(value, dict) else value,

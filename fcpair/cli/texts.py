@@ -10,18 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli import options
 from fcpair.cli.given_options import Command, take_effect
-from fcpair.cli.options import (
-    PATH,
-    grid_option,
-    open_grid,
-    option,
-    round_option,
-    seed_option,
-    shared_option,
-    sheet_option,
-    study_option,
-)
 from fcpair.cli.output import Row, Table, emit, print_message, tabular
 from fcpair.errors import InputError, StageError, suggest_name
 from fcpair.lazy import pd
@@ -82,13 +72,13 @@ def with_texts(command: Command) -> Command:
 
     @take_effect("--reader", only_with="FILE")
     @take_effect("--round", "--grid", "--study", not_with="FILE")
-    @click.argument("file", required=False, type=PATH)
-    @shared_option(
+    @click.argument("file", required=False, type=options.PATH)
+    @options.shared_option(
         "--reader",
         choices=("table", "crowdcounter"),
         detail="A table (CSV, JSONL, Parquet, .xlsx, .ods), or a JSON file of CrowdCounter's release.",
     )
-    @option(
+    @options.option(
         "--where",
         "conditions",
         multiple=True,
@@ -96,11 +86,11 @@ def with_texts(command: Command) -> Command:
         help="Only lines with COLUMN=VALUE, COLUMN!=VALUE, or `COLUMN has VALUE` among several labels; if repeated, "
         "with all of them.",
     )
-    @shared_option("--sample", type=click.IntRange(min=1), metavar="N", detail="Lines are drawn by --seed.")
-    @round_option
-    @grid_option
-    @sheet_option
-    @study_option
+    @options.shared_option("--sample", type=click.IntRange(min=1), metavar="N", detail="Lines are drawn by --seed.")
+    @options.round_option
+    @options.grid_option
+    @options.sheet_option
+    @options.study_option
     @functools.wraps(command)
     def call_with_texts(
         file: Path | None,
@@ -113,7 +103,7 @@ def with_texts(command: Command) -> Command:
         **arguments: Any,
     ) -> Any:
         if file is None:
-            of, place = open_grid(study, grid)
+            of, place = options.open_grid(study, grid)
             frame = of.texts(name)
             if frame.empty:
                 raise StageError("nothing has been answered in this round yet")
@@ -123,7 +113,11 @@ def with_texts(command: Command) -> Command:
         seed = arguments["seed"] if own_seed else arguments.pop("seed")
         return command(texts=_select_lines(texts, conditions, sample, seed), **arguments)
 
-    return call_with_texts if own_seed else seed_option(take_effect("--seed", only_with="--sample")(call_with_texts))
+    return (
+        call_with_texts
+        if own_seed
+        else options.seed_option(take_effect("--seed", only_with="--sample")(call_with_texts))
+    )
 
 
 def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None, seed: int) -> Texts:
@@ -182,7 +176,7 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         may = " The option may be repeated." if several else ""
 
-        @shared_option(
+        @options.shared_option(
             "--labels",
             "columns",
             metavar="COLUMN",
@@ -190,17 +184,17 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
             multiple=several,
             detail=f"Several of one text are separated by comma, semicolon or line break, or a JSON list.{may}",
         )
-        @shared_option(
+        @options.shared_option(
             "--label",
             "declared",
             multiple=True,
             metavar="NAME",
             detail="Repeat it for each label; any other spelling is then refused.",
         )
-        @option(
+        @options.option(
             "--aliases",
             "aliases_file",
-            type=PATH,
+            type=options.PATH,
             metavar="FILE",
             help="The label of each spelling: a table with the columns `spelling` and `label`.",
         )

@@ -19,14 +19,7 @@ from fcpair.lazy import pd
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
 from fcpair.stages.corpus.text_identity import fold_name
-from fcpair.stages.stats.intervals import (
-    check_resamples,
-    describe_sample,
-    plural,
-    resample_sums,
-    with_note,
-    with_percentiles,
-)
+from fcpair.stages.stats import intervals
 from fcpair.stages.stats.rating_counts import ratio
 from fcpair.texts.aliases import split_cell
 
@@ -274,7 +267,7 @@ def classify(
     row's. `by` and `group` have one value for each row. Raises InputError for a number of draws that cannot be,
     and if there are no rows.
     """
-    check_resamples(draws)
+    intervals.check_resamples(draws)
     if not len(labelled.truth):
         raise InputError("there are no rows to compare")
     truth, predicted = labelled.truth, labelled.predicted
@@ -315,7 +308,7 @@ def _classify_rows(
         names, group_index = np.unique(np.asarray(group, dtype=object).astype(str), return_inverse=True)
         clusters, what = np.zeros((len(names), rows.shape[1])), "group"
         np.add.at(clusters, group_index, rows)
-    blocks = [_Sums(drawn) for drawn in resample_sums(clusters, draws, seed)] if len(clusters) > 1 else []
+    blocks = [_Sums(drawn) for drawn in intervals.resample_sums(clusters, draws, seed)] if len(clusters) > 1 else []
     n, n_true, n_guess, n_any = (round(float(sum_)) for sum_ in (sums.n, sums.true, sums.guess, sums.any))
 
     def compute(kind: _FigureKind, note: str, n: int | None = None) -> Figure:
@@ -326,9 +319,9 @@ def _classify_rows(
             return Figure(kind.name, None, n, undefined=kind.undefined, note=note)
         result = Figure(kind.name, value, n, note=note)
         if not blocks:
-            return with_note(result, f"no interval: it needs at least 2 {what}s, found {len(clusters)}")
+            return intervals.with_note(result, f"no interval: it needs at least 2 {what}s, found {len(clusters)}")
         drawn = np.concatenate([kind.of(block) for block in blocks])
-        return with_percentiles(result, drawn, describe_sample(len(clusters), what))
+        return intervals.with_percentiles(result, drawn, intervals.describe_sample(len(clusters), what))
 
     def label_figures(at: int, label: str) -> LabelFigures:
         n_both, n_guess, n_true = (round(float(part[at])) for part in (sums.both, sums.predicted, sums.truth))
@@ -350,10 +343,10 @@ def _remark(kind: _FigureKind, sums: _Sums) -> str:
     zero = round(float(sums.any - sums.guess)) if kind.zero else 0
     remarks = [kind.note]
     if zero:
-        remarks.append(f"{plural(zero, 'row')} without a prediction count 0")
+        remarks.append(f"{intervals.plural(zero, 'row')} without a prediction count 0")
     if left_out:
-        remarks.append(f"{plural(left_out, 'row')} left out: 0/0")
+        remarks.append(f"{intervals.plural(left_out, 'row')} left out: 0/0")
     if each := _OF_LABELS.get(kind.name.removeprefix("macro ")) if kind.name.startswith("macro ") else None:
         n_undefined = int(np.isnan(each(sums)).sum())
-        remarks.append(f"{plural(n_undefined, 'label')} left out: 0/0" if n_undefined else "")
+        remarks.append(f"{intervals.plural(n_undefined, 'label')} left out: 0/0" if n_undefined else "")
     return "; ".join(filter(None, remarks))

@@ -20,14 +20,7 @@ from fcpair.lazy import pd, scipy
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
 from fcpair.stages.corpus.sample import own_order
-from fcpair.stages.stats.intervals import (
-    block_sizes,
-    check_resamples,
-    describe_sample,
-    resample_sums,
-    with_note,
-    with_percentiles,
-)
+from fcpair.stages.stats import intervals
 from fcpair.stages.stats.rating_counts import ratio
 from fcpair.values import with_point
 
@@ -115,7 +108,7 @@ def average_ratings(table: pd.DataFrame, draws: int = RESAMPLES, seed: int = 0) 
     `table` has the columns of `read_ratings`. Intervals are percentiles over texts drawn with replacement, so they are
     for new texts of the same source, rated by the same people. Raises InputError for a number of draws that cannot be.
     """
-    check_resamples(draws)
+    intervals.check_resamples(draws)
     averages = []
     for (source, criterion), part in table.groupby(["source", "criterion"], sort=True):
         grid = part.pivot(index="text", columns="rater", values="rating").sort_index(axis=1)
@@ -137,13 +130,15 @@ def _average_source(
         return np.concatenate([each, each.mean(axis=-1, keepdims=True)], axis=-1)
 
     means = rater_means(sums.sum(axis=0))
-    resampled = [rater_means(sum_) for sum_ in resample_sums(sums, draws, seed)] if n > 1 else []
+    resampled = [rater_means(sum_) for sum_ in intervals.resample_sums(sums, draws, seed)] if n > 1 else []
 
     def make_figure(name: str, at: int, n_texts: int, note: str = "") -> Figure:
         result = Figure(name, float(means[at]), n_texts, note=note)
         if not resampled:
-            return with_note(result, f"no interval: it needs at least 2 texts, found {n}")
-        return with_percentiles(result, np.concatenate([draw[:, at] for draw in resampled]), describe_sample(n, "text"))
+            return intervals.with_note(result, f"no interval: it needs at least 2 texts, found {n}")
+        return intervals.with_percentiles(
+            result, np.concatenate([draw[:, at] for draw in resampled]), intervals.describe_sample(n, "text")
+        )
 
     of_raters = tuple(make_figure(name, at, n_each[at]) for at, name in enumerate(raters))
     alone = "one rater only" if len(raters) == 1 else ""
@@ -280,7 +275,7 @@ def correlate(
     `population` has the measure of all texts that could have been rated, by group (None: of all). Those of `texts`
     without a rating belong to it, too. Raises InputError for a number of draws that cannot be.
     """
-    check_resamples(draws)
+    intervals.check_resamples(draws)
     groups: list[str | None] = [None, *(sorted(set(texts.kind)) if any(texts.kind) else [])]
     results = []
     for of in groups:
@@ -306,13 +301,13 @@ def _compute_figures(rated: RatedTexts, draws: int, seed: int) -> tuple[Figure, 
         return tuple(Figure(name, None, n, undefined=why) for name in COEFFICIENTS)
     x, ratings, counts_once = _rescale(rated.measure), _rescale(rated.ratings), np.ones((1, n))
     mean, _ = _mean_ratings(ratings, np.ones((1, n_raters)))
-    basis = f"{f'{n_raters:,} raters' if n_raters > 1 else 'the same rater'} and {describe_sample(n, 'text')}"
+    basis = f"{f'{n_raters:,} raters' if n_raters > 1 else 'the same rater'} and {intervals.describe_sample(n, 'text')}"
     # Whose ratings an interval is about: the mean of few raters correlates less than that of all there could be.
     many = "as many raters a text" if np.isnan(rated.ratings).any() else f"{n_raters:,} raters"
     scope = f"it is for the mean of {many}, not of all possible raters, whose mean correlates more"
     scope = scope if n_raters > 1 else "it is for the ratings of this rater only"
     rng, drawn = np.random.default_rng(seed), list[tuple[Floats, Floats]]()  # means, and how often each text counts
-    for n_draws in block_sizes(draws, n):
+    for n_draws in intervals.block_sizes(draws, n):
         times = _draw_counts(rng, n_draws, n)
         of_raters = _draw_counts(rng, n_draws, n_raters) if n_raters > 1 else np.ones((n_draws, 1))
         draw_mean, is_rated = _mean_ratings(ratings, of_raters)
@@ -320,11 +315,11 @@ def _compute_figures(rated: RatedTexts, draws: int, seed: int) -> tuple[Figure, 
     figures = []
     for name, coefficient in COEFFICIENTS.items():
         figure = Figure(name, float(coefficient(x, mean, counts_once)[0]), n)
-        figure = with_percentiles(figure, np.concatenate([coefficient(x, *draw) for draw in drawn]), basis)
+        figure = intervals.with_percentiles(figure, np.concatenate([coefficient(x, *draw) for draw in drawn]), basis)
         if figure.low is not None:
-            figure = with_note(figure, scope)
+            figure = intervals.with_note(figure, scope)
         if figure.low is not None and 1 < n_raters < FEW_RATERS:
-            figure = with_note(figure, f"only {n_raters} raters: they say little about how raters differ")
+            figure = intervals.with_note(figure, f"only {n_raters} raters: they say little about how raters differ")
         figures.append(figure)
     return tuple(figures)
 

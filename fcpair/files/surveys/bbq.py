@@ -27,18 +27,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from fcpair.arrays import Bools, Ints
-from fcpair.bias.answers import (
-    CONTEXTS,
-    POLARITIES,
-    UNREADABLE,
-    AnsweredItems,
-    Answers,
-    find_option,
-    group_of,
-    is_target,
-    key_of_category,
-    reported_category,
-)
+from fcpair.bias import answers
 from fcpair.bias.items import TEXTS, Blank, Option, Template, Text, template_faults
 from fcpair.errors import Finding, InputError, list_first, reject, suggest_name, translate_read_errors
 from fcpair.files.tables.tabular import LINE, check_file, read_table
@@ -67,12 +56,12 @@ SHOWN = 5
 
 def key_of(category: str, number: str) -> tuple[str, str]:
     """Key that tells templates apart."""
-    return key_of_category(category), number
+    return answers.key_of_category(category), number
 
 
 def read_bbq(
     paths: Sequence[str | Path], answer: str, stereotyped: Stereotyped | None = None, *, strict_targets: bool = False
-) -> Answers:
+) -> answers.Answers:
     """Read answers to BBQ's questions, by the rules of BBQ's own scripts.
 
     An answer is read as an option if it is its text but for capitals, spaces, a full stop at the end and the spellings
@@ -107,10 +96,12 @@ def read_bbq(
     table = table.filter(pa.array(rows))
     chosen = _chosen_options(table, answer)
     numbers = table["question_index"].to_pylist()
-    category_names = [reported_category(*row) for row in zip(table["category"].to_pylist(), numbers, strict=True)]
+    category_names = [
+        answers.reported_category(*row) for row in zip(table["category"].to_pylist(), numbers, strict=True)
+    ]
     category, categories = pd.factorize(np.array(category_names, dtype=object))
     template, _ = pd.factorize(np.array(numbers, dtype=object))
-    answered = AnsweredItems(
+    answered = answers.AnsweredItems(
         template=template,
         category=category,
         ambiguous=pc.equal(table["context_condition"], "ambig").to_numpy(),
@@ -121,8 +112,10 @@ def read_bbq(
         stereotyped=first_target[rows],
         untargeted_count=True,
     )
-    unread = table[answer].filter(pa.array(chosen == UNREADABLE)).to_pylist()
-    return Answers(answered, tuple(categories), tuple(unread), (), without, two, strict_targets, n_without_context)
+    unread = table[answer].filter(pa.array(chosen == answers.UNREADABLE)).to_pylist()
+    return answers.Answers(
+        answered, tuple(categories), tuple(unread), (), without, two, strict_targets, n_without_context
+    )
 
 
 def _read_table(path: Path, answer: str) -> pa.Table:
@@ -152,7 +145,7 @@ def _read_table(path: Path, answer: str) -> pa.Table:
             parts = [column, *(pc.struct_field(column, at) for at in range(n_fields))]
             is_null = np.logical_or.reduce([part.is_null().to_numpy() for part in parts])
             wrong[f"no `{name}`, or not what it must be"] = is_null
-        for name, values in {"question_polarity": POLARITIES, "context_condition": CONTEXTS}.items():
+        for name, values in {"question_polarity": answers.POLARITIES, "context_condition": answers.CONTEXTS}.items():
             is_known = pc.is_in(table[name], pa.array(list(values)))
             wrong[f"`{name}` is not one of {', '.join(values)}"] = ~is_known.to_numpy()
         label = pc.fill_null(table["label"], 0).to_numpy()
@@ -213,16 +206,16 @@ def _is_unknown(table: pa.Table) -> Bools:
 
 def _chosen_options(table: pa.Table, answer: str) -> Ints:
     *options, reply_codes = _folded_codes(table, (*OPTIONS, answer))
-    chosen = np.full(len(table), UNREADABLE)
+    chosen = np.full(len(table), answers.UNREADABLE)
     for at, texts in enumerate(options):
         chosen[reply_codes == texts] = at
-    rows = np.flatnonzero(chosen == UNREADABLE)
+    rows = np.flatnonzero(chosen == answers.UNREADABLE)
     unread_rows = table.take(pa.array(rows))
     replies = _normalise_texts(unread_rows[answer].combine_chunks()).to_pylist()
     tags_by_row = zip(*(column.to_pylist() for column in _tags(unread_rows)), strict=True)
     for row, reply, tags in zip(rows.tolist(), replies, tags_by_row, strict=True):
-        option = find_option(reply, [tag.split(_FIELD_SEPARATOR)[0] for tag in tags])
-        chosen[row] = UNREADABLE if option is None else option
+        option = answers.find_option(reply, [tag.split(_FIELD_SEPARATOR)[0] for tag in tags])
+        chosen[row] = answers.UNREADABLE if option is None else option
     return chosen
 
 
@@ -243,12 +236,13 @@ def _are_targets(table: pa.Table, stereotyped: Stereotyped | None) -> Bools:
     numbers, tag_texts = _encode_texts(_tags(table))
     group_keys = []
     for category, _, listed in (text.partition(_GROUP_SEPARATOR) for text in group_texts.to_pylist()):
-        key = key_of_category(category)
-        group_keys.append((key, group_of(key, listed.split(_FIELD_SEPARATOR))))
+        key = answers.key_of_category(category)
+        group_keys.append((key, answers.group_of(key, listed.split(_FIELD_SEPARATOR))))
     tags = [(tag.split(_FIELD_SEPARATOR)[0], tag.split(_FIELD_SEPARATOR)[-1]) for tag in tag_texts.to_pylist()]
     kinds, kind = np.unique(np.stack(numbers) * len(group_keys) + group, return_inverse=True)
     is_match = [
-        is_target(*group_keys[kind % len(group_keys)], *tags[kind // len(group_keys)]) for kind in kinds.tolist()
+        answers.is_target(*group_keys[kind % len(group_keys)], *tags[kind // len(group_keys)])
+        for kind in kinds.tolist()
     ]
     return np.asarray(np.array(is_match, bool)[kind.reshape(len(OPTIONS), -1)].T)
 
@@ -361,7 +355,7 @@ def read_stereotyped(path: Path) -> Stereotyped:
         first_groups = groups_by_template.setdefault(key, groups)
         if not groups:
             findings.append(Finding(str(path), int(row[LINE]), f'`{_STEREOTYPED}` names no group, such as ["old"]'))
-        elif group_of(key[0], first_groups) != group_of(key[0], groups):
+        elif answers.group_of(key[0], first_groups) != answers.group_of(key[0], groups):
             message = f"other stereotyped groups than before for template {key[1]}"
             findings.append(Finding(str(path), int(row[LINE]), message))
     reject(path, findings)

@@ -15,17 +15,8 @@ from fcpair.params import Plan
 from fcpair.records import Figure
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.form import numbers
+from fcpair.stages.stats import latent_labels
 from fcpair.stages.stats.kappa import MEANS, Subsets, subset_figures, summary_figures
-from fcpair.stages.stats.latent_labels import (
-    Effects,
-    answer_by_classes,
-    answer_by_effects,
-    class_model,
-    explained_variances,
-    fit_class_model,
-    fit_effects,
-    kappa_range,
-)
 from fcpair.stages.stats.multi_rater import ALPHA, COEFFICIENTS, Coefficient, coefficients_of, pooled_figure
 from fcpair.stages.stats.predicted_widths import (
     KAPPA_OF_TWO,
@@ -93,13 +84,16 @@ class AssumedLabels:
     def __init__(self, plan: Plan, question: Closed) -> None:
         self._plan, self._coefficients = plan, planned_figures(question)
         self.alpha = next(iter(self._coefficients.values()))
-        self.model = fit_class_model(question, plan.prevalence, plan.not_sure, plan.kappa)
-        self._answer = answer_by_classes(self.model)
-        self._effects: Effects | None = None
+        self.model = latent_labels.fit_class_model(question, plan.prevalence, plan.not_sure, plan.kappa)
+        self._answer = latent_labels.answer_by_classes(self.model)
+        self._effects: latent_labels.Effects | None = None
         if plan.hs_effect or plan.cn_effect or plan.annotator_effect:
-            effects = Effects(hs=plan.hs_effect, cn=plan.cn_effect, leniency=plan.annotator_effect)
-            self._effects = fit_effects(effects, self.model.shares, plan.kappa)
-            self.model, self._answer = class_model(self._effects), answer_by_effects(self._effects)
+            effects = latent_labels.Effects(hs=plan.hs_effect, cn=plan.cn_effect, leniency=plan.annotator_effect)
+            self._effects = latent_labels.fit_effects(effects, self.model.shares, plan.kappa)
+            self.model, self._answer = (
+                latent_labels.class_model(self._effects),
+                latent_labels.answer_by_effects(self._effects),
+            )
         self._explained, self._of_pair = cache(self._draw_explained), cache(self._draw_of_pair)
         self.predict = cache(self._predict)
         self.basis = (
@@ -160,7 +154,7 @@ class AssumedLabels:
     def _draw_explained(self, coefficient: Coefficient) -> tuple[float, float]:
         if not self._effects:
             return 0.0, 0.0
-        hs, cn = explained_variances(self._effects, coefficient)
+        hs, cn = latent_labels.explained_variances(self._effects, coefficient)
         return hs if self._plan.hs_effect else 0.0, cn if self._plan.cn_effect else 0.0
 
     def _draw_of_pair(self, coefficient: Coefficient, by_labels: tuple[tuple[int, float], ...]) -> float:
@@ -188,7 +182,7 @@ class PilotLabels:
         not_sure = float(shares[~np.isin(codes, question.definite)].sum())
         nominal = next(coefficient for coefficient in COEFFICIENTS if coefficient.name == ALPHA["nominal"])
         measured = measure_pilot(pilot, nominal)
-        lowest, highest = kappa_range(question, prevalence, not_sure)
+        lowest, highest = latent_labels.kappa_range(question, prevalence, not_sure)
         kappa = plan.kappa if isinstance(measured, str) else measured.value
         kappa = float(np.clip(kappa, max(lowest, 0.0), highest))
         like = replace(plan, prevalence=prevalence, not_sure=not_sure, kappa=kappa, pilot=None)

@@ -13,14 +13,7 @@ from fcpair.lazy import pd
 from fcpair.params import Agree, AgreementBlocks, Indefinite, IntervalScope, Weights
 from fcpair.records import Round, RunRecord
 from fcpair.stages.questions.form import part_codes
-from fcpair.stages.stats.agreement import (
-    Agreement,
-    AgreementBlock,
-    PartAgreements,
-    compute_agreement,
-    drop_unfit_bins,
-    part_agreements,
-)
+from fcpair.stages.stats import agreement
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
 from fcpair.stages.stats.people_agreement import PeopleComparison, compare_labels, most_disputed
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
@@ -51,7 +44,7 @@ def measure_agreement(
     metadata: str | None = ...,
     bins: Sequence[str] = ...,
     further: bool = ...,
-) -> Agreement: ...
+) -> agreement.Agreement: ...
 
 
 @overload
@@ -68,7 +61,7 @@ def measure_agreement(
     metadata: str | None = ...,
     bins: Sequence[str] = ...,
     further: bool = ...,
-) -> PartAgreements: ...
+) -> agreement.PartAgreements: ...
 
 
 @takes_params
@@ -85,7 +78,7 @@ def measure_agreement(
     metadata: str | None = own(None),
     bins: Sequence[str] = own(()),
     further: bool = own(False),
-) -> Agreement | PartAgreements:
+) -> agreement.Agreement | agreement.PartAgreements:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given.
 
     With the name of a `round`, on what was answered in that (in `calibrate again`, on each person's latest answer): a
@@ -103,7 +96,7 @@ def measure_agreement(
         check_interval_scope(tx, options)
         if round is not None:
             of = rounds.by_name(tx, round)
-            return PartAgreements(agreement_blocks(tx, of, with_fitting_bins(tx, of, options)))
+            return agreement.PartAgreements(agreement_blocks(tx, of, with_fitting_bins(tx, of, options)))
         if name := _round_to_be_named(tx):
             raise InputError(
                 f"round `{name}` does not ask a single closed question; name the round to get agreement on each part"
@@ -111,9 +104,9 @@ def measure_agreement(
         return measure_labels(tx, options)
 
 
-def measure_labels(tx: Tx, options: Agree) -> Agreement:
+def measure_labels(tx: Tx, options: Agree) -> agreement.Agreement:
     """Agreement on the labels that count, in a transaction that is under way."""
-    return compute_agreement(compared_labels(tx, options), scheme_of(tx), options, sides_of(tx))
+    return agreement.compute_agreement(compared_labels(tx, options), scheme_of(tx), options, sides_of(tx))
 
 
 def compared_labels(tx: Tx, options: Agree, person_ids: Sequence[int] | None = None) -> pd.DataFrame:
@@ -125,7 +118,7 @@ def compared_labels(tx: Tx, options: Agree, person_ids: Sequence[int] | None = N
 def with_fitting_bins(tx: Tx, round_: Round, options: Agree) -> Agree:
     """The options without the bins that are the grid's own, where these are for another of its rounds."""
     has_own_bins = options.bins == effective_options(tx, Agree, {}).bins
-    return drop_unfit_bins(form_of(round_.form), options) if has_own_bins else options
+    return agreement.drop_unfit_bins(form_of(round_.form), options) if has_own_bins else options
 
 
 def sides_of(tx: Tx) -> Sides:
@@ -145,7 +138,7 @@ def _round_to_be_named(tx: Tx) -> str | None:
     return None if closed_question(form_of(primary_round.form)) else primary_round.name
 
 
-def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBlock, ...]:
+def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[agreement.AgreementBlock, ...]:
     """Agreement on each part of a round, as `measure_agreement` has it, in a transaction that is under way."""
     if round_.checks is not None:
         raise InputError(f"round `{round_.name}` checks decisions; agreement is measured on the answers before them")
@@ -161,7 +154,7 @@ def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBl
         raise StageError(f"round `{round_.name}` has no answers yet")
     ids, answer = np.unique(labels.pop("answer_id").to_numpy(np.int64), return_inverse=True)
     codes = part_codes(form, rounds.answer_values(tx, ids.tolist()) if form.parts() else [None] * len(ids))
-    return part_agreements(
+    return agreement.part_agreements(
         labels.assign(answer=answer), form, codes, options, _side_texts(tx, options), sides_of(tx).names
     )
 
