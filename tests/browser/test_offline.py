@@ -189,10 +189,12 @@ def test_what_was_sent_after_an_outage_has_both_times_on_the_page_of_its_pair(de
     page = sit(desk, windows)
     acts.answer(page, "appropriate")
     acts.await_sent(page)
+    acts.intercept(page, "**/api/judgements", lambda route: route.abort())  # Chromium lets a new page send for a moment
     acts.offline(page)
     acts.answer(page, "not_sure")
     acts.reload(page)  # it is kept with the answer
     page.wait_for_timeout(LATE_MS)
+    page.unroute("**/api/judgements")
     acts.offline(page, cut=False)
     acts.await_sent(page)
     page.add_init_script(TWO_HOURS_FAST)
