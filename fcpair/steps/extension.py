@@ -98,6 +98,8 @@ def extend(
                 sides.set_drawn(tx, axis, [of for of in sides.text_ids(tx, axis, drawn=True) if of not in spellings])
                 merged |= spellings
             notes += [_describe(spellings, merged=as_paired.merge)] if spellings else []
+        if as_paired.similar:
+            notes.append("whether new texts have a cosine close to others was not looked at; `pair --similar` did so")
         if merged:
             known = settings.of_stage(tx, sides.SPELLINGS).get(sides.MERGED, {})
             now = known | {str(of): kept for of, kept in merged.items()}

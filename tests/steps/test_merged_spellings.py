@@ -142,6 +142,20 @@ def test_close_texts_are_named_and_merged_by_the_cosine_of_the_encoder(
     assert "whose embeddings have a cosine of 0.95 or more, were left out" in study.methods().sections[0].text
 
 
+@pytest.mark.server
+def test_an_extension_merges_spellings_of_what_is_there_as_the_grid_did(tmp_path: Path) -> None:
+    """Three HS and three CNs; of two CNs that are added, one is the fourth spelling of the second, which stays one."""
+    study, grid = with_grid(retrieved(tmp_path))
+    grid.pair(merge=True)
+    run = grid.extend(cn_list=pd.DataFrame({"cn": ["AT RED LIGHTS !", "Never."]}), new_texts=True)
+    assert (run.counts["pairs"], run.counts["new_cns"]) == (3, 1)
+    assert "1 of the new texts are spellings of others in the grid" in run.notes[0]
+    assert bodies(study)[1] == ["They do.", "At red lights!", "I do.", "Never."]
+    with study._store.read() as tx:
+        assert len(sides.spellings(tx)) == 5
+    assert not any(check.found for check in Study.doctor(study.place).checks)
+
+
 def test_a_plain_pair_loads_no_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_files, "resolve", lambda *_, **__: pytest.fail("a model was looked for"))
     retrieved(tmp_path).grid().pair(merge=True)
